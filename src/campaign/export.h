@@ -22,7 +22,7 @@ typedef void print_text(const char *text);
 const char *export_csv(struct arena *arena, struct store *store, print_text *print);
 const char *export_json(struct arena *arena, struct store *store, print_text *print);
 
-/* How far a campaign is, as a tree that the caller releases; and that tree as a text for people. */
+/* The progress of a campaign as a tree that the caller releases; and that tree as a text for people. */
 const char *status_tree(struct store *store, json_t **out);
 const char *status_text(struct arena *arena, const json_t *tree);
 

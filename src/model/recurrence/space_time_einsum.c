@@ -27,37 +27,35 @@ static bool read_loop(
 	return true;
 }
 
-static bool read_loops(struct reader *map, struct recurrence *recurrence)
+static bool read_loops(
+	const struct reading *reading, const struct node *loops, struct recurrence *recurrence)
 {
-	const struct node *loops = read_map(map, "loops", REQUIRED);
 	if (!loops)
 		return false;
 	if (!loops->count || loops->count > RECURRENCE_LOOPS_MOST)
 		return reading_refuse(
-			map->reading, loops, "there are 1 to 8 loops, not %zu", loops->count);
+			reading, loops, "there are 1 to 8 loops, not %zu", loops->count);
 	bool good = true;
 	for (size_t i = 0; i < loops->count; i++)
-		good &= read_loop(map->reading, &loops->entries[i], &recurrence->loops[i]);
+		good &= read_loop(reading, &loops->entries[i], &recurrence->loops[i]);
 	recurrence->loop_count = (int)loops->count;
 	return good;
 }
 
 /* A condition over loops; true without one. */
-static bool read_condition(struct reader *map, const char *key, const struct recurrence *recurrence,
-	const struct term **out)
+static bool read_condition(const struct reading *reading, const struct node *node, const char *key,
+	const struct recurrence *recurrence, const struct term **out)
 {
-	const struct node *node = read_node(map, key, OPTIONAL);
 	if (!node)
 		return true;
 	if (node->kind != NODE_SCALAR)
-		return reading_refuse(
-			map->reading, node, "'%s' is a condition such as i >= k", key);
+		return reading_refuse(reading, node, "'%s' is a condition such as i >= k", key);
 	const char *loops[RECURRENCE_LOOPS_MOST + 1];
-	struct term_names names = {.reading = map->reading, .loops = loops};
+	struct term_names names = {.reading = reading, .loops = loops};
 	struct scan_fault fault = {0};
 	size_t at = 0;
 	recurrence_loop_names(recurrence, loops);
-	const struct term *term = term_parse(map->reading->arena, node->text, &at, &names, &fault);
+	const struct term *term = term_parse(reading->arena, node->text, &at, &names, &fault);
 	if (term) {
 		at += strspn(node->text + at, " \t\r\n");
 		if (node->text[at])
@@ -67,8 +65,7 @@ static bool read_condition(struct reader *map, const char *key, const struct rec
 				0, at, "a condition depends on loops, not on streams"};
 	}
 	if (fault.text)
-		diag_error(map->reading->diag, node_part(node, fault.from, fault.to), "%s",
-			fault.text);
+		diag_error(reading->diag, node_part(node, fault.from, fault.to), "%s", fault.text);
 	*out = term;
 	return !fault.text;
 }
@@ -96,7 +93,8 @@ static bool read_dependence(
 		struct reader entry;
 		reader_open(&entry, reading, node, "dependence");
 		const struct node *list = read_list(&entry, "vector", REQUIRED);
-		good = read_condition(&entry, "when", recurrence, &when);
+		good = read_condition(
+			reading, read_node(&entry, "when", OPTIONAL), "when", recurrence, &when);
 		good &= list && space_time_vector(reading, list, "'vector'", recurrence->loop_count,
 					-PROJECTION_ENTRY_MOST, PROJECTION_ENTRY_MOST, vector);
 		reader_done(&entry);
@@ -152,14 +150,10 @@ static bool read_dependences(
 	return good;
 }
 
-/* The keys that give the body of the loops: one of them. */
-static const char *const bodies[] = {"equations", "dependences", "einsum"};
-enum { BODIES = sizeof bodies / sizeof *bodies };
-
 static bool read_equations(
-	struct reader *map, const struct node *const *given, struct recurrence *out)
+	struct reader *map, const struct space_time_form *form, struct recurrence *out)
 {
-	const struct node *equations = given[0], *dependences = given[1];
+	const struct node *equations = form->equations, *dependences = form->dependences;
 	if (dependences) {
 		if (!read_dependences(map, dependences, out))
 			return false;
@@ -340,19 +334,18 @@ static int named_loop(
 }
 
 /* A list of loops, each once; the number of them, -1 after complaining. */
-static int read_loop_list(
-	struct reader *map, const char *key, const struct recurrence *recurrence, int *loops)
+static int read_loop_list(const struct reading *reading, const struct node *list,
+	const struct recurrence *recurrence, int *loops)
 {
-	const struct node *list = read_node(map, key, OPTIONAL);
 	size_t count = !list ? 0 : list->kind == NODE_LIST ? list->count : 1;
 	uint32_t seen = 0;
 	for (size_t i = 0; i < count; i++) {
 		const struct node *item = node_item(list, i);
-		int loop = named_loop(map->reading, item, recurrence);
+		int loop = named_loop(reading, item, recurrence);
 		if (loop < 0)
 			return -1;
 		if (seen >> loop & 1) {
-			reading_refuse(map->reading, item, "the loop '%s' is there twice",
+			reading_refuse(reading, item, "the loop '%s' is there twice",
 				recurrence->loops[loop].name);
 			return -1;
 		}
@@ -362,37 +355,34 @@ static int read_loop_list(
 	return (int)count;
 }
 
-static bool read_splits(
-	struct reader *map, struct recurrence_einsum *einsum, struct recurrence *recurrence)
+static bool read_splits(const struct reading *reading, const struct node *node,
+	struct recurrence_einsum *einsum, struct recurrence *recurrence)
 {
-	const struct node *node = read_map(map, "split", OPTIONAL);
 	const struct recurrence whole = *recurrence;
 	const char *why = NULL;
 	bool good = true;
 	for (size_t i = 0; node && i < node->count; i++) {
 		const struct node_entry *entry = &node->entries[i];
-		const char *what = arena_format(map->reading->arena, "'%s' in split", entry->key);
+		const char *what = arena_format(reading->arena, "'%s' in split", entry->key);
 		int loop = recurrence_loop_named(&whole, entry->key);
 		int64_t size = 0;
 		if (loop < 0)
-			diag_error(map->reading->diag, entry->key_span, "'%s' is not a loop",
-				entry->key);
-		good = node_integer(map->reading, entry->value, what, 1, RECURRENCE_EXTENT_MOST,
-			       &size) &&
+			diag_error(
+				reading->diag, entry->key_span, "'%s' is not a loop", entry->key);
+		good = node_integer(
+			       reading, entry->value, what, 1, RECURRENCE_EXTENT_MOST, &size) &&
 		       loop >= 0 && good;
 		if (good && !recurrence_einsum_split(
-				    map->reading->arena, einsum, recurrence, loop, size, &why))
-			good = reading_refuse(map->reading, entry->value, "%s", why);
+				    reading->arena, einsum, recurrence, loop, size, &why))
+			good = reading_refuse(reading, entry->value, "%s", why);
 	}
 	return good;
 }
 
 /* `load: {B: [k, m]}`: B is shifted in along k before m begins. */
-static bool read_loads(
-	struct reader *map, struct recurrence_einsum *einsum, const struct recurrence *recurrence)
+static bool read_loads(const struct reading *reading, const struct node *node,
+	struct recurrence_einsum *einsum, const struct recurrence *recurrence)
 {
-	const struct reading *reading = map->reading;
-	const struct node *node = read_map(map, "load", OPTIONAL);
 	for (size_t i = 0; node && i < node->count; i++) {
 		const struct node_entry *entry = &node->entries[i];
 		int operand = -1;
@@ -422,35 +412,31 @@ static bool read_loads(
 
 /* Reads the options of a derivation: `split: {m: 4}`, `sum: [k_tile, k]`, `reread: [m_tile]`,
  * `load: {B: [k, m]}`. */
-static bool read_tiles(
-	struct reader *map, struct recurrence_einsum *einsum, struct recurrence *recurrence)
+static bool read_tiles(const struct reading *reading, const struct space_time_form *form,
+	struct recurrence_einsum *einsum, struct recurrence *recurrence)
 {
 	int loops[RECURRENCE_LOOPS_MOST];
-	if (!read_splits(map, einsum, recurrence)) {
-		/* Their other entries may name tiles, and without a split none exist. */
-		static const char *const keys[] = {"sum", "reread", "load"};
-		for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-			read_node(map, keys[i], OPTIONAL);
+	/* The other entries may name tiles, and without a split none exist. */
+	if (!read_splits(reading, form->split, einsum, recurrence))
 		return false;
-	}
-	int count = read_loop_list(map, "sum", recurrence, loops);
+	int count = read_loop_list(reading, form->sum, recurrence, loops);
 	if (count > 0) {
 		einsum->order_count = count;
 		memcpy(einsum->order, loops, sizeof loops);
 	}
-	int reread = read_loop_list(map, "reread", recurrence, loops);
+	int reread = read_loop_list(reading, form->reread, recurrence, loops);
 	for (int i = 0; i < reread; i++)
 		einsum->reread |= UINT32_C(1) << loops[i];
-	return read_loads(map, einsum, recurrence) && count >= 0 && reread >= 0;
+	return read_loads(reading, form->load, einsum, recurrence) && count >= 0 && reread >= 0;
 }
 
 /* The einsum of the problem, or of the graph's op, that stands beside. */
-static bool take_beside(struct reader *map, const struct space_time_beside *beside,
-	struct recurrence_einsum *einsum, struct recurrence *out)
+static bool take_beside(struct reader *map, const struct space_time_form *form,
+	const struct space_time_beside *beside, struct recurrence_einsum *einsum,
+	struct recurrence *out)
 {
 	const struct reading *reading = map->reading;
-	const struct node *name = read_node(map, "op", OPTIONAL);
-	const struct node *loops = read_node(map, "loops", OPTIONAL);
+	const struct node *name = form->op, *loops = form->loops;
 	const char *why = NULL;
 	if (loops)
 		return reading_refuse(reading, loops,
@@ -472,32 +458,37 @@ static bool take_beside(struct reader *map, const struct space_time_beside *besi
 }
 
 /* The recurrence of an einsum, in tiles where the spec or a plan says so. */
-static bool derive(struct reader *map, const struct space_time_beside *beside,
-	struct recurrence_einsum *einsum, struct space_time *out)
+static bool derive(struct reader *map, const struct space_time_form *form,
+	const struct space_time_beside *beside, struct recurrence_einsum *einsum,
+	struct space_time *out)
 {
 	struct arena *arena = map->reading->arena;
 	const char *why = NULL;
 	out->einsum = arena_copy(arena, einsum, sizeof *einsum);
 	out->loops = arena_copy(arena, &out->recurrence, sizeof out->recurrence);
-	if (!read_tiles(map, einsum, &out->recurrence))
+	if (!read_tiles(map->reading, form, einsum, &out->recurrence))
 		return false;
 	if (beside && beside->plan) {
 		struct reader plan;
-		if (!reader_open(&plan, map->reading, beside->plan, "projection") ||
-			!read_tiles(&plan, einsum, &out->recurrence))
+		struct space_time_form tiles = {0};
+		if (!noun_open(&plan, map->reading, beside->plan, "projection", &space_time_noun))
+			return false;
+		fields_read_form(&plan, &space_time_noun, SPACE_TIME_TILES, &tiles, NULL);
+		if (!read_tiles(map->reading, &tiles, einsum, &out->recurrence))
 			return false;
 	}
 	return recurrence_einsum(arena, einsum, &out->recurrence, &why) ||
 	       reading_refuse(map->reading, map->map, "%s", why);
 }
 
-bool space_time_body(
-	struct reader *map, const struct space_time_beside *beside, struct space_time *out)
+bool space_time_body(struct reader *map, struct space_time_form *form,
+	const struct space_time_beside *beside, struct space_time *out)
 {
+	const struct reading *reading = map->reading;
 	struct recurrence *recurrence = &out->recurrence;
-	const struct node *given[BODIES], *first = NULL;
-	for (int i = 0; i < BODIES; i++) {
-		given[i] = read_node(map, bodies[i], OPTIONAL);
+	const struct node *given[] = {form->equations, form->dependences, form->einsum};
+	const struct node *first = NULL;
+	for (int i = 0; i < 3; i++) {
 		if (given[i] && first)
 			return reading_refuse(map->reading, given[i],
 				"dependences follow from equations and einsums; give one of them");
@@ -512,24 +503,28 @@ bool space_time_body(
 		return reading_refuse(map->reading, map->map,
 			"'space_time' needs 'equations', 'dependences' or an 'einsum', or a "
 			"problem or workload beside");
-	if (given[0] || given[1])
-		return read_loops(map, recurrence) &&
-		       read_condition(map, "domain", recurrence, &recurrence->domain) &&
-		       read_equations(map, given, recurrence);
+	bool equations = form->equations || form->dependences;
+	fields_read_form(map, &space_time_noun,
+		(is_beside ? SPACE_TIME_BESIDE : SPACE_TIME_LOOPS) |
+			(equations ? 0 : SPACE_TIME_TILES),
+		form, NULL);
+	if (equations)
+		return read_loops(reading, form->loops, recurrence) &&
+		       read_condition(
+			       reading, form->domain, "domain", recurrence, &recurrence->domain) &&
+		       read_equations(map, form, recurrence);
 	struct recurrence_einsum *einsum = arena_new(map->reading->arena, struct recurrence_einsum);
-	if (is_beside ? !take_beside(map, beside, einsum, recurrence)
-		      : !read_loops(map, recurrence) ||
-				!read_einsum(map->reading, given[2], recurrence, einsum))
+	if (is_beside ? !take_beside(map, form, beside, einsum, recurrence)
+		      : !read_loops(reading, form->loops, recurrence) ||
+				!read_einsum(reading, form->einsum, recurrence, einsum))
 		return false;
-	const struct node *domain = read_node(map, "domain", OPTIONAL);
-	if (domain)
-		return reading_refuse(map->reading, domain,
+	if (form->domain)
+		return reading_refuse(reading, form->domain,
 			"an einsum is over all its loops; a 'domain' goes with equations");
-	return derive(map, beside, einsum, out);
+	return derive(map, form, beside, einsum, out);
 }
 
-/* Streams by name, as bits. */
-static bool node_streams(const struct reading *reading, const struct node *list, const char *key,
+bool space_time_streams(const struct reading *reading, const struct node *list, const char *key,
 	const struct recurrence *recurrence, uint32_t *out)
 {
 	size_t count = !list ? 0 : list->kind == NODE_LIST ? list->count : 1;
@@ -552,12 +547,6 @@ static bool node_streams(const struct reading *reading, const struct node *list,
 			suggestion(reading->arena, suggest(name, known), ""));
 	}
 	return good;
-}
-
-bool space_time_streams(
-	struct reader *map, const char *key, const struct recurrence *recurrence, uint32_t *out)
-{
-	return node_streams(map->reading, read_node(map, key, OPTIONAL), key, recurrence, out);
 }
 
 static int row_count(const struct space_time *spec)
@@ -617,11 +606,11 @@ static void read_ban(struct reader *map, const struct ban *ban, struct space_tim
 		const struct node_entry *entry = &node->entries[i];
 		int row = find_row(reading, entry->key_span, entry->key, out);
 		if (row >= 0)
-			node_streams(reading, entry->value, ban->key, &out->recurrence,
+			space_time_streams(reading, entry->value, ban->key, &out->recurrence,
 				&banned(ban, out)[row]);
 	}
 	if (node->kind == NODE_MAP ||
-		!node_streams(reading, node, ban->key, &out->recurrence, &all))
+		!space_time_streams(reading, node, ban->key, &out->recurrence, &all))
 		return;
 	for (int r = 0; r < row_count(out); r++)
 		banned(ban, out)[r] |= all;
@@ -637,7 +626,7 @@ static void read_kinds(
 			const char *key = older ? bans[k].older : bans[k].key;
 			const struct node *node = read_node(map, key, OPTIONAL);
 			if (node && row >= 0)
-				node_streams(map->reading, node, key, &out->recurrence,
+				space_time_streams(map->reading, node, key, &out->recurrence,
 					&banned(&bans[k], out)[row]);
 		}
 }
@@ -675,10 +664,9 @@ static void read_target(
 }
 
 /* `lanes: 16`: the last row of space; `lanes: {k: 16}`. */
-static void read_lanes(struct reader *map, struct space_time *out)
+static void read_lanes(
+	const struct reading *reading, const struct node *node, struct space_time *out)
 {
-	const struct reading *reading = map->reading;
-	const struct node *node = read_node(map, "lanes", OPTIONAL);
 	int64_t *lanes = out->projection.lanes;
 	int rows = row_count(out);
 	if (!node)
@@ -700,13 +688,14 @@ static void read_lanes(struct reader *map, struct space_time *out)
 	}
 }
 
-void space_time_limits(
-	struct reader *map, const struct node *const *targets, struct space_time *out)
+void space_time_limits(struct reader *map, const struct space_time_form *form,
+	const struct node *const *targets, struct space_time *out)
 {
 	const struct reading *reading = map->reading;
-	read_integer(map, "reach", OPTIONAL, 0, PROJECTION_ENTRY_MOST, &out->reach);
-	space_time_streams(map, "stays", &out->recurrence, &out->stays);
-	const struct node *array = read_list(map, "array", OPTIONAL);
+	const struct recurrence *recurrence = &out->recurrence;
+	const struct node *array = form->array;
+	out->reach = form->reach;
+	space_time_streams(reading, form->stays, "stays", recurrence, &out->stays);
 	if (array && array->count <= RECURRENCE_LOOPS_MOST)
 		space_time_vector(reading, array, "'array'", (int)array->count, 1,
 			RECURRENCE_EXTENT_MOST, out->array);
@@ -716,6 +705,7 @@ void space_time_limits(
 		read_ban(map, &bans[k], out);
 	for (int i = 0; targets && targets[i]; i++)
 		read_target(reading, targets[i], out);
-	space_time_streams(map, "shuffle", &out->recurrence, &out->projection.shuffles);
-	read_lanes(map, out);
+	space_time_streams(
+		reading, form->shuffle, "shuffle", recurrence, &out->projection.shuffles);
+	read_lanes(reading, form->lanes, out);
 }

@@ -310,43 +310,40 @@ static bool read_call(const struct reading *reading, const struct node *text,
 }
 
 /* One row, or a list of rows. */
-static bool read_rows(struct reader *map, const char *key, int loops,
-	int64_t (*out)[RECURRENCE_LOOPS_MOST], int *count)
+static bool read_rows(const struct reading *reading, const struct node *list, const char *key,
+	int loops, int64_t (*out)[RECURRENCE_LOOPS_MOST], int *count)
 {
-	const struct node *list = read_list(map, key, OPTIONAL);
 	if (!list)
 		return true;
 	char what[64];
 	snprintf(what, sizeof what, "a row of '%s'", key);
 	*count = space_time_is_vector(list) ? 1 : (int)list->count;
 	if (*count > loops || (!list->count && text_equal(key, "schedule")))
-		return reading_refuse(map->reading, list, "'%s' has 1 to %d rows", key, loops);
+		return reading_refuse(reading, list, "'%s' has 1 to %d rows", key, loops);
 	if (space_time_is_vector(list))
-		return space_time_vector(map->reading, list, what, loops, -PROJECTION_ENTRY_MOST,
+		return space_time_vector(reading, list, what, loops, -PROJECTION_ENTRY_MOST,
 			PROJECTION_ENTRY_MOST, out[0]);
 	bool good = true;
 	for (int i = 0; i < *count; i++)
-		good &= space_time_vector(map->reading, list->items[i], what, loops,
+		good &= space_time_vector(reading, list->items[i], what, loops,
 			-PROJECTION_ENTRY_MOST, PROJECTION_ENTRY_MOST, out[i]);
 	return good;
 }
 
 /* Given names, or PREFIX, PREFIX1, ...; all names are kept apart. */
-static bool read_names(
-	struct reader *map, const char *key, char prefix, int count, const char **out)
+static bool read_names(struct reader *map, const char *key, const struct texts *given, char prefix,
+	int count, const char **out)
 {
-	const char *const *given = NULL;
-	size_t given_count = 0;
 	for (int i = 0; i < count; i++)
 		out[i] =
 			arena_format(map->reading->arena, count > 1 ? "%c%d" : "%c", prefix, i + 1);
-	if (!read_texts(map, key, OPTIONAL, &given, &given_count))
+	if (!given->at)
 		return true;
-	if (given_count != (size_t)count)
-		return reading_refuse(map->reading, read_node(map, key, OPTIONAL),
-			"'%s' names %zu loops, but there are %d rows", key, given_count, count);
+	if (given->count != (size_t)count)
+		return reading_refuse(map->reading, node_find(map->map, key),
+			"'%s' names %zu loops, but there are %d rows", key, given->count, count);
 	for (int i = 0; i < count; i++)
-		out[i] = given[i];
+		out[i] = given->at[i];
 	return true;
 }
 
@@ -372,31 +369,34 @@ static bool read_reverse(struct reader *map, const struct node *reverse,
 }
 
 /* Rows of a projection, as the spec or a plan of an earlier search has them. */
-static bool read_matrices(struct reader *map, struct space_time *out)
+static bool read_matrices(
+	const struct reading *reading, const struct space_time_form *form, struct space_time *out)
 {
 	struct projection *projection = &out->projection;
 	int loops = out->recurrence.loop_count;
-	const struct node *space = read_node(map, "allocation", OPTIONAL);
-	const struct node *time = read_node(map, "schedule", OPTIONAL);
+	const struct node *space = form->allocation, *time = form->schedule;
 	out->has_space = space != NULL;
 	out->has_time = time != NULL;
 	if (space || time)
 		projection->span = space ? space->span : time->span;
-	bool good =
-		read_rows(map, "allocation", loops, projection->space, &projection->space_count);
-	good &= read_rows(map, "schedule", loops, projection->time, &projection->time_count);
+	bool good = read_rows(
+		reading, space, "allocation", loops, projection->space, &projection->space_count);
+	good &= read_rows(
+		reading, time, "schedule", loops, projection->time, &projection->time_count);
 	return good;
 }
 
 /* The limits of the rows that are given, or else of those that a search will make. */
-static void read_row_names(struct reader *map, struct space_time *out)
+static void read_row_names(
+	struct reader *map, const struct space_time_form *form, struct space_time *out)
 {
 	struct projection *projection = &out->projection;
 	if (node_find(map->map, "transform"))
 		return;
-	read_names(map, "space", 'p', out->has_space ? projection->space_count : out->space_rows,
+	read_names(map, "space", &form->space, 'p',
+		out->has_space ? projection->space_count : out->space_rows,
 		projection->space_names);
-	read_names(map, "time", 't', out->has_time ? projection->time_count : 1,
+	read_names(map, "time", &form->time, 't', out->has_time ? projection->time_count : 1,
 		projection->time_names);
 }
 
@@ -439,49 +439,55 @@ static const struct field fold_fields[] = {
 };
 static const struct noun fold_noun = {.name = "fold", .fields = fold_fields};
 
-struct space_time_form {
-	const struct node *call, *reverse, *fold, *search;
-	bool checked; /* whatever it says: the guard is always there */
-};
-
 static bool has_no_call(const void *space_time)
 {
 	return !((const struct space_time_form *)space_time)->call;
 }
 
-/* Rows without a place are read with the loops, as they need them. */
+#define IN(bits, how, member) .forms = (bits), how(struct space_time_form, member)
+#define EVERY(how, member) IN(SPACE_TIME_EVERY, how, member)
+#define TILES(member) IN(SPACE_TIME_TILES, KEEP, member)
+
 static const struct field space_time_fields[] = {
 	{"loops", FIELD_ANY, "the extent of each loop, or its first and last value",
-		.shape = SHAPE_NAMED},
-	{"equations", FIELD_TEXT, .help = "recurrences"},
-	{"dependences", FIELD_ANY, "by name", .shape = SHAPE_NAMED},
-	{"einsum", .type = FIELD_TEXT},
-	{"op", FIELD_TEXT, .help = "an op of the workload beside it"},
-	{"domain", .type = FIELD_TEXT},
-	{"allocation", FIELD_ANY, "rows of space", .shape = SHAPE_LIST},
-	{"schedule", FIELD_ANY, "rows of time", .shape = SHAPE_LIST},
-	{"transform", FIELD_TEXT, "both, as a call of space_time_transform",
-		KEEP_ANY(struct space_time_form, call)},
-	{"space", FIELD_TEXT, "names of the rows of space", .shape = SHAPE_SOME},
-	{"time", FIELD_TEXT, "names of the rows of time", .shape = SHAPE_SOME},
-	{"reverse", FIELD_ANY, .shape = SHAPE_NAMED, KEEP(struct space_time_form, reverse)},
-	{"wires", FIELD_TEXT, "streams that reach all PEs at once", .shape = SHAPE_SOME},
-	{"shuffle", FIELD_TEXT, .shape = SHAPE_SOME},
-	{"stays", FIELD_TEXT, "streams that stay in their PE", .shape = SHAPE_SOME},
+		.shape = SHAPE_NAMED, .needed = SPACE_TIME_LOOPS,
+		IN(SPACE_TIME_LOOPS | SPACE_TIME_BESIDE, KEEP, loops)},
+	{"equations", FIELD_TEXT, "recurrences", EVERY(KEEP_ANY, equations)},
+	{"dependences", FIELD_ANY, "by name", .shape = SHAPE_NAMED, EVERY(KEEP_ANY, dependences)},
+	{"einsum", FIELD_TEXT, EVERY(KEEP_ANY, einsum)},
+	{"op", FIELD_TEXT, "an op of the workload beside it", IN(SPACE_TIME_BESIDE, KEEP_ANY, op)},
+	{"domain", FIELD_TEXT, EVERY(KEEP_ANY, domain)},
+	{"allocation", FIELD_ANY, "rows of space", .shape = SHAPE_LIST,
+		IN(SPACE_TIME_EVERY | SPACE_TIME_PLAN, KEEP, allocation)},
+	{"schedule", FIELD_ANY, "rows of time", .shape = SHAPE_LIST,
+		IN(SPACE_TIME_EVERY | SPACE_TIME_PLAN, KEEP, schedule)},
+	{"transform", FIELD_TEXT, "both, as a call of space_time_transform", EVERY(KEEP_ANY, call)},
+	{"space", FIELD_TEXT, "names of the rows of space", .shape = SHAPE_SOME, .has = has_no_call,
+		EVERY(INTO, space)},
+	{"time", FIELD_TEXT, "names of the rows of time", .shape = SHAPE_SOME, .has = has_no_call,
+		EVERY(INTO, time)},
+	{"reverse", FIELD_ANY, .shape = SHAPE_NAMED, EVERY(KEEP, reverse)},
+	{"wires", FIELD_TEXT, "streams that reach all PEs at once", .shape = SHAPE_SOME,
+		IN(SPACE_TIME_EVERY | SPACE_TIME_PLAN, KEEP_ANY, wires)},
+	{"shuffle", FIELD_TEXT, .shape = SHAPE_SOME, EVERY(KEEP_ANY, shuffle)},
+	{"stays", FIELD_TEXT, "streams that stay in their PE", .shape = SHAPE_SOME,
+		EVERY(KEEP_ANY, stays)},
+	/* the limits of streams are read with those of constraints */
 	{"no_link_transfer", FIELD_ANY,
 		.help = "streams that neighbours do not hand on, or those of each row"},
 	{"no_reuse", FIELD_ANY, .help = "streams that no wire carries, or those of each row"},
 	{"no_multicast_no_reduction", FIELD_ANY, .help = "an older word for `no_reuse`"},
-	{"lanes", .type = FIELD_ANY},
-	{"reach", .type = FIELD_WHOLE},
-	{"check_time", FIELD_FLAG, .has = has_no_call, INTO(struct space_time_form, checked)},
-	{"array", FIELD_WHOLE, "sizes of the array of PEs", .shape = SHAPE_LIST},
-	{"split", FIELD_ANY, "extents of tiles", .shape = SHAPE_NAMED},
-	{"sum", FIELD_ANY, .shape = SHAPE_LIST},
-	{"reread", FIELD_ANY, .shape = SHAPE_LIST},
-	{"load", FIELD_ANY, .shape = SHAPE_NAMED},
-	{"fold", FIELD_MAP, .noun = &fold_noun, KEEP(struct space_time_form, fold)},
-	{"search", FIELD_MAP, .noun = &search_noun, KEEP(struct space_time_form, search)},
+	{"lanes", FIELD_ANY, EVERY(KEEP_ANY, lanes)},
+	{"reach", FIELD_WHOLE, EVERY(INTO, reach), .most = PROJECTION_ENTRY_MOST},
+	{"check_time", FIELD_FLAG, .has = has_no_call, EVERY(INTO, checked)},
+	{"array", FIELD_WHOLE, "sizes of the array of PEs", .shape = SHAPE_LIST,
+		EVERY(KEEP, array)},
+	{"split", FIELD_ANY, "extents of tiles", .shape = SHAPE_NAMED, TILES(split)},
+	{"sum", FIELD_ANY, .shape = SHAPE_LIST, IN(SPACE_TIME_TILES, KEEP_ANY, sum)},
+	{"reread", FIELD_ANY, .shape = SHAPE_LIST, IN(SPACE_TIME_TILES, KEEP_ANY, reread)},
+	{"load", FIELD_ANY, .shape = SHAPE_NAMED, TILES(load)},
+	{"fold", FIELD_MAP, .noun = &fold_noun, EVERY(KEEP, fold)},
+	{"search", FIELD_MAP, .noun = &search_noun, EVERY(KEEP, search)},
 	{0},
 };
 const struct noun space_time_noun = {.name = "space_time", .fields = space_time_fields};
@@ -491,29 +497,30 @@ static bool read_plan(
 	const struct reading *reading, const struct node *plan, struct space_time *out)
 {
 	struct reader map;
+	struct space_time_form form = {0};
 	if (out->has_space || out->has_time)
 		return reading_refuse(reading, plan,
 			"the spec has an allocation or a schedule of its own; take it out, or this plan");
 	if (!noun_open(&map, reading, plan, "projection", &space_time_noun))
 		return false;
-	static const char *const tiles[] = {"split", "sum", "reread", "load"};
-	bool good = read_matrices(&map, out);
-	good &= space_time_streams(&map, "wires", &out->recurrence, &out->projection.wires);
-	for (int i = 0; out->einsum && i < 4; i++) /* the body has read them */
-		read_node(&map, tiles[i], OPTIONAL);
+	fields_read_form(&map, &space_time_noun,
+		SPACE_TIME_PLAN | (out->einsum ? SPACE_TIME_TILES : 0), &form, NULL);
+	bool good = read_matrices(reading, &form, out);
+	good &= space_time_streams(
+		reading, form.wires, "wires", &out->recurrence, &out->projection.wires);
 	reader_done(&map);
 	return good;
 }
 
-static bool read_projection(struct reader *map, const struct node *call, struct space_time *out)
+static bool read_projection(
+	struct reader *map, const struct space_time_form *form, struct space_time *out)
 {
 	struct projection *projection = &out->projection;
 	const struct recurrence *recurrence = &out->recurrence;
-	const struct node *space = read_node(map, "allocation", OPTIONAL);
-	const struct node *time = read_node(map, "schedule", OPTIONAL);
+	const struct node *call = form->call;
 	projection->span = map->map->span;
 	if (call) {
-		const struct node *other = space ? space : time;
+		const struct node *other = form->allocation ? form->allocation : form->schedule;
 		if (other)
 			return reading_refuse(map->reading, other,
 				"the transform says this already; give one of the two");
@@ -523,7 +530,7 @@ static bool read_projection(struct reader *map, const struct node *call, struct 
 		out->has_space = out->has_time = true;
 		return read_call(map->reading, call, recurrence, projection);
 	}
-	return read_matrices(map, out);
+	return read_matrices(map->reading, form, out);
 }
 
 static bool read_range(
@@ -661,17 +668,18 @@ bool space_time_read(const struct reading *reading, const struct node *node,
 	if (!noun_open(&map, reading, node, "space_time", &space_time_noun))
 		return false;
 	struct recurrence *recurrence = &out->recurrence;
-	fields_read(&map, &space_time_noun, &form, NULL);
-	if (space_time_body(&map, beside, out)) {
-		read_projection(&map, form.call, out);
+	fields_read_form(&map, &space_time_noun, SPACE_TIME_EVERY, &form, NULL);
+	if (space_time_body(&map, &form, beside, out)) {
+		read_projection(&map, &form, out);
 		if (beside && beside->plan)
 			read_plan(reading, beside->plan, out);
-		space_time_streams(&map, "wires", recurrence, &out->projection.wires);
+		space_time_streams(
+			reading, form.wires, "wires", recurrence, &out->projection.wires);
 		read_search(&map, form.search, out);
 		if (diag_errors(reading->diag) == before) {
-			read_row_names(&map, out);
+			read_row_names(&map, &form, out);
 			read_reverse(&map, form.reverse, recurrence, &out->projection);
-			space_time_limits(&map, beside ? beside->targets : NULL, out);
+			space_time_limits(&map, &form, beside ? beside->targets : NULL, out);
 		}
 		if (diag_errors(reading->diag) == before && read_fold(&map, form.fold, out))
 			check_folds(&map, beside, out);
