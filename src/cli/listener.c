@@ -14,6 +14,9 @@
 /* Seconds that may pass after a stop with the last layers of a network. */
 static const double grace = 0.3;
 
+/* Part of the time limit that may pass after it with the execution of what was found. */
+static const double margin = 0.5;
+
 /* Seconds between lines of progress that do not go to a terminal. */
 static const double apart_elsewhere = 60;
 
@@ -53,6 +56,16 @@ bool listener_stop(void *at)
 	if (listener->limit > 0 && now() - listener->start > listener->limit)
 		listener->late = true;
 	return listener_stopped(listener) || listener->late;
+}
+
+bool listener_stop_execution(void *at)
+{
+	struct listener *listener = at;
+	double end = listener->start + (1 + margin) * listener->limit;
+	bool over = listener->limit > 0 && now() > end;
+	if (over)
+		listener->late = true;
+	return listener_stopped(listener) || over;
 }
 
 bool listener_hurry(void *at)
@@ -211,8 +224,10 @@ struct listener listener_hosted(int64_t limit_seconds, const struct listener_hos
 
 struct asker listener_asker(struct listener *listener, int jobs)
 {
-	return (struct asker){
-		.jobs = jobs, .stopper = {listener, listener_stop}, .progress = listener_progress};
+	return (struct asker){.jobs = jobs,
+		.stopper = {listener, listener_stop},
+		.progress = listener_progress,
+		.execution = {listener, listener_stop_execution}};
 }
 
 bool listener_interrupted(void)

@@ -39,6 +39,9 @@ struct listener listener_hosted(int64_t limit_seconds, const struct listener_hos
 
 bool listener_stop(void *listener);
 
+/* The same of the last round, which executes what was found: it may take half of the time limit more. */
+bool listener_stop_execution(void *listener);
+
 /* The asker of a search on this many threads, with progress and gaps shown. */
 struct asker listener_asker(struct listener *listener, int jobs);
 

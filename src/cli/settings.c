@@ -98,7 +98,9 @@ static const struct option settings[] = {
 		.key = "latency_budget", .kinds = "network", .commands = OF_EXPLORATIONS},
 	{"energy-budget", 0, "PJ", "likewise the least latency within an energy, bare in pJ",
 		.key = "energy_budget", .kinds = "network", .commands = OF_EXPLORATIONS},
-	{"time-limit", 0, "S", "stop after S seconds and write the best so far",
+	{"time-limit", 0, "S",
+		"stop the search after S seconds and write the best so far; "
+		"executing it may take S/2 more",
 		COUNT(1, INT32_MAX), .commands = OF_EXPLORATIONS},
 	{"simulate", 0, "all|frontier|none", "which candidates are executed (default all)",
 		WORD(simulate_names), .commands = OF_EXPLORATIONS},

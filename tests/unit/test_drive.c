@@ -17,6 +17,7 @@ struct grid {
 	int wrong_x;      /* executions in this column are wrong; -1: none */
 	int wall;         /* points with x below it cannot be */
 	bool proves;      /* tasks say that they left out nothing */
+	bool slow;        /* executions are over only in the last round */
 	bool starts;      /* the upper right corner is known before */
 	double bound;     /* of the tasks */
 	atomic_int tasks; /* that ran */
@@ -99,7 +100,7 @@ static const char *execute(void *self, struct found *found, struct slot *slot, b
 	struct grid *grid = self;
 	bool wrong = (int)((struct cell_found *)found)->x == grid->wrong_x;
 	atomic_fetch_add(last ? &grid->last : &grid->executions, 1);
-	found->execution = (struct execution){.finished = true,
+	found->execution = (struct execution){.finished = last || !grid->slow,
 		.agrees = !wrong,
 		.cycles = 7,
 		.events = 3,
@@ -307,6 +308,31 @@ TEST(a_stop_leaves_what_was_found)
 			assert_int_equal(explored.effort.offered > 1, atomic_load(&grid.tasks) > 0);
 			for (size_t i = 0; i < explored.frontier.count; i++)
 				assert_non_null(explored.frontier.points[i].key);
+		}
+}
+
+/* What was found is executed after a stop, as long as the stopper of executions lets it, and nothing twice. */
+TEST(a_stop_leaves_time_to_execute)
+{
+	for (int slow = 0; slow < 2; slow++)
+		for (int time = 0; time < 2; time++) {
+			struct grid grid = {.wrong_x = -1, .slow = slow};
+			struct person person = {.patience = 5},
+				      later = {.patience = time ? 1000 : 0};
+			struct wishes wishes = {
+				.asker = {2, {&person, says_stop}, look, {&later, says_stop}}};
+			struct explored explored = explore_grid(&grid, &wishes, arena);
+			size_t count = explored.frontier.count, executed = 0;
+			for (size_t i = 0; i < count; i++) {
+				const struct found *found = explored.frontier.points[i].payload;
+				executed += found->execution.finished;
+			}
+			assert_true(explored.stopped && count > 1);
+			assert_int_equal(executed, slow && !time ? 0 : count);
+			assert_int_equal(atomic_load(&grid.last), slow && time ? count : 0);
+			assert_int_equal(explored.effort.simulated + explored.effort.unsimulated,
+				explored.effort.offered);
+			assert_int_equal(explored.effort.unsimulated > 0, slow);
 		}
 }
 

@@ -191,7 +191,7 @@ static int has_more_bytes(const void *a, const void *b)
 }
 
 /* The frontier and what stands beside it; those that take longest run first, so that no thread is
- * left with one at the end. */
+ * left with one at the end, or the best first where time may not be enough for all. */
 static void list_points(struct last *last, struct arena *arena)
 {
 	struct explored *explored = last->drive->explored;
@@ -204,7 +204,7 @@ static void list_points(struct last *last, struct arena *arena)
 			last->points[last->count++] = &explored->beside[i];
 	last->order = arena_copy(arena, last->points, last->count * sizeof *last->order);
 	last->slots = arena_array(arena, struct slot, last->count);
-	if (last->count)
+	if (last->count && !last->drive->hurried)
 		qsort(last->order, last->count, sizeof *last->order, has_more_bytes);
 }
 
@@ -235,7 +235,9 @@ static void run(void *context, size_t i, int thread)
 	struct slot *slot = &last->slots[i];
 	const struct execution before = found->execution;
 	bool tried = drive->wishes->simulate == SIMULATE_ALL && !drive->kind->executes_kept;
-	if (atomic_load(&drive->stopped) || (tried && !before.finished))
+	bool wanted =
+		drive->hurried ? !before.finished && !before.fault : !tried || before.finished;
+	if (atomic_load(&drive->stopped) || !wanted)
 		return;
 	found->execution = (struct execution){0};
 	*slot = drive_slot(drive);
@@ -245,8 +247,10 @@ static void run(void *context, size_t i, int thread)
 	struct execution *execution = &found->execution;
 	if (!execution->finished && !execution->fault && atomic_load(&drive->stopped))
 		*execution = before;
-	else if (!before.finished)
+	else if (!before.finished) {
 		drive_count(slot, execution);
+		slot->effort.unsimulated -= tried; /* it was counted when the stop ended it */
+	}
 	if (execution->fault)
 		execution->fault = arena_text(slot->arena, execution->fault);
 	arena_release(slot->scratch, mark);
@@ -279,10 +283,14 @@ static void done(void *context, size_t i)
 		drive_report(last->drive, ++last->done, last->count, NULL);
 }
 
+/* After a stop only what was never executed runs, as long as the stopper of executions lets it. */
 static void drive_last(struct drive *drive)
 {
 	struct last last = {.drive = drive};
 	struct parallel work = {&last, run, done};
+	drive->last = true;
+	drive->hurried = atomic_exchange(&drive->stopped, false);
+	drive_stops(drive);
 	list_points(&last, drive->own);
 	drive->round++;
 	parallel_each(&work, last.count, drive->wishes->asker.jobs);
@@ -299,6 +307,8 @@ static void drive_last(struct drive *drive)
 	effort_add(&drive->explored->effort, &judge.effort);
 	if (!drive->explored->fault)
 		drive->explored->fault = judge.fault;
+	if (drive->hurried)
+		atomic_store(&drive->stopped, true);
 }
 
 const char *const simulate_names[] = {"all", "frontier", "none", NULL};
@@ -306,7 +316,9 @@ const char *const simulate_names[] = {"all", "frontier", "none", NULL};
 bool drive_stops(void *at)
 {
 	struct drive *drive = at;
-	if (!atomic_load(&drive->stopped) && stopper_stops(&drive->wishes->asker.stopper))
+	const struct asker *asker = &drive->wishes->asker;
+	if (!atomic_load(&drive->stopped) &&
+		stopper_stops(drive->last ? asker_execution(asker) : &asker->stopper))
 		atomic_store(&drive->stopped, true);
 	return atomic_load(&drive->stopped);
 }

@@ -21,6 +21,8 @@ struct drive {
 	int round;
 	double best, bound; /* of the first objective, for progress */
 	atomic_bool stopped;
+	bool last;    /* in the last round */
+	bool hurried; /* the search was stopped before it */
 };
 
 /* Why candidates were refused, and how many of them for each reason. */
@@ -143,7 +145,8 @@ struct drive_kind {
 	const char *(*price)(
 		void *self, struct found *found, struct slot *slot, struct score *score);
 	/* Into found->execution: counts and times of what was just priced; or, in the last round, of
-	 * what was kept, as thoroughly as it can be.  NULL, or why it cannot be. */
+	 * what was kept, as thoroughly as it can be (of a search that was stopped, counts are enough).  NULL, or why
+	 * it cannot be. */
 	const char *(*execute)(void *self, struct found *found, struct slot *slot, bool last);
 	/* Its plan as text: canonical. */
 	const char *(*key)(void *self, const struct found *found, struct arena *arena);
@@ -184,7 +187,8 @@ struct answer drive_ask(struct slot *slot, const struct solver *solver,
 /* A task may be an exploration itself: counters, faults and proof of it become the slot's. */
 void drive_nest(struct slot *slot, const struct explored *explored);
 
-/* True if to stop; by any thread.  The parameter is a struct drive, as of callbacks. */
+/* True if to stop; by any thread.  The parameter is a struct drive, as of callbacks.  In the last round it is the
+ * stopper of executions that is called. */
 bool drive_stops(void *drive);
 
 /* The frontier of the rounds before. */

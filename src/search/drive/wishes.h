@@ -24,7 +24,14 @@ struct asker {
 	int jobs; /* 0: one */
 	struct stopper stopper;
 	void (*progress)(void *listener, const struct progress *progress);
+	/* Of the last round, which executes what was kept; without `stop`: that of the search. */
+	struct stopper execution;
 };
+
+static inline const struct stopper *asker_execution(const struct asker *asker)
+{
+	return asker->execution.stop ? &asker->execution : &asker->stopper;
+}
 
 /* Which candidates are executed where they are made; `frontier`: those of the last round alone. */
 enum simulate { SIMULATE_ALL, SIMULATE_FRONTIER, SIMULATE_NONE };

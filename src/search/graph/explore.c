@@ -508,7 +508,7 @@ static void prepare_last(void *self, struct explored *explored, struct arena *ar
 		left_out_note(&graph->left_out, explored);
 	if (exploration->wishes.simulate == SIMULATE_NONE ||
 		stopper_stops(&exploration->wishes.asker.stopper))
-		return;
+		return; /* then the last round counts */
 	for (size_t i = 0; i < explored->frontier.count; i++) {
 		if (evaluate_mode(exploration->workload, exploration->arch,
 			    &explored->frontier.points[i].score) != SIM_DATA)
@@ -544,8 +544,9 @@ static const char *execute(void *self, struct found *found, struct slot *slot, b
 	const struct score *score = &outcome->cost.score;
 	struct stopper stopper = {slot->drive, drive_stops};
 	struct simulation how = {
-		.mode = last ? evaluate_mode(exploration->workload, exploration->arch, score)
-			     : SIM_COUNT,
+		.mode = last && !slot->drive->hurried
+				? evaluate_mode(exploration->workload, exploration->arch, score)
+				: SIM_COUNT,
 		.truth = &graph->truth,
 		.steps_most = exploration->wishes.simulate_budget,
 		.stopper = &stopper};

@@ -171,7 +171,8 @@ static struct explored take_start(
 	search.solver = solver_for(STAGE_MAP, FOR_STARTS);
 	if (!search.wishes.budget || search.wishes.budget > budget)
 		search.wishes.budget = budget;
-	search.wishes.asker = (struct asker){search.wishes.asker.jobs, network->hurry, NULL};
+	search.wishes.asker =
+		(struct asker){.jobs = search.wishes.asker.jobs, .stopper = network->hurry};
 	search.wishes.simulate = SIMULATE_NONE;
 	return nest_explore(&search, arena);
 }

@@ -533,7 +533,7 @@ void project_execute(
 {
 	const struct recurrence *recurrence = &found->spec->recurrence;
 	struct recurrence_inputs inputs = project_inputs(&search->wishes.seed);
-	inputs.stopper = &search->wishes.asker.stopper;
+	inputs.stopper = asker_execution(&search->wishes.asker);
 	struct recurrence_values expected = sequential_run(recurrence, &inputs, arena);
 	found->obstacle = expected.fault;
 	found->large = expected.fault && !expected.values;

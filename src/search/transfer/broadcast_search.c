@@ -886,7 +886,8 @@ static const char *execute(void *self, struct found *found, struct slot *slot, b
 	if (wishes->simulate_budget && steps_of(&outcome) > wishes->simulate_budget)
 		return NULL;
 	struct stopper stopper = {slot->drive, drive_stops};
-	broadcast_execute(&outcome, last ? EXECUTION_BYTES_OF_MANY : 0, wishes->seed, NULL,
+	bool thorough = last && !slot->drive->hurried;
+	broadcast_execute(&outcome, thorough ? EXECUTION_BYTES_OF_MANY : 0, wishes->seed, NULL,
 		&stopper, slot->scratch);
 	found->execution = outcome.execution;
 	if (found->execution.finished && !found->execution.agrees && !found->execution.fault)
