@@ -102,6 +102,26 @@ TEST(one_loop_can_walk_several_dimensions)
 	assert_int_equal(coordinate_values(&c.dims[1], EXTENTS(256)), 2);
 }
 
+/* Every second of 55 elements: the last of 28 is element 54, in the same row. */
+TEST(a_stride_that_ends_in_its_row_walks_no_other)
+{
+	struct workload *workload =
+		sample_op(arena, OP_MAP, DTYPE_FP16, "mn->mn", "mn", EXTENTS(192, 55));
+	struct op *op = (struct op *)workload->ops;
+	op->loops[1].extent = 28;
+	op->reads[0].linear.coefficient[1] = 2;
+	const char *expected[2][3] = {
+		{"0", "m", "2*n"}, {"0", "m + floor(2*n/55)", "Mod(2*n, 55)"}};
+	for (int beyond = 0; beyond < 2; beyond++) {
+		op->loops[1].extent += beyond;
+		const struct coordinates c =
+			coordinates_make(&workload->tensors[0].layout, op, &op->reads[0]);
+		for (int d = 0; d < 3; d++)
+			assert_string_equal(
+				coordinate_print(arena, op, &c.dims[d]), expected[beyond][d]);
+	}
+}
+
 /* Element 3 * 1000 + 2 * 64 + lane of the array is its row 3, stick 2. */
 TEST(an_offset_has_a_place_in_every_dimension)
 {

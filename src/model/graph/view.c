@@ -34,17 +34,17 @@ static int find_primary(const struct layout *layout, int64_t step)
 }
 
 static void add(
-	const struct layout *layout, struct coordinates *to, int loop, int64_t step, int64_t limit)
+	const struct layout *layout, struct coordinates *to, int loop, int64_t step, int64_t most)
 {
 	int first = find_primary(layout, step);
 	for (int d = 0; d < layout->rank; d++) {
 		int64_t stride = layout->stride_map[d];
-		if (!is_walked(layout, d) || (d != first && !(step < stride && stride < limit)))
+		if (!is_walked(layout, d) || (d != first && !(step < stride && stride <= most)))
 			continue;
 		int64_t next = next_stride(layout, stride);
 		struct coordinate *dim = &to->dims[d];
 		dim->parts[dim->part_count++] =
-			(struct coordinate_part){loop, step, limit > next ? next : 0, stride};
+			(struct coordinate_part){loop, step, most >= next ? next : 0, stride};
 	}
 }
 
@@ -70,8 +70,9 @@ static struct coordinates make_padded(
 			continue;
 		for (int l = 0; l < op->loop_count; l++) {
 			int64_t step = access->host[h].coefficient[l];
-			bool wraps = layout->part[d] == PART_STICK_INNER &&
-				     number_times(step, op->loops[l].extent) > layout->per_stick;
+			bool wraps =
+				layout->part[d] == PART_STICK_INNER &&
+				number_times(step, op->loops[l].extent - 1) >= layout->per_stick;
 			if (step > 0 && op->loops[l].extent > 1)
 				dim->parts[dim->part_count++] = (struct coordinate_part){
 					l, step, wraps ? layout->per_stick : 0, per};
@@ -92,7 +93,7 @@ struct coordinates coordinates_make(
 	for (int l = 0; l < op->loop_count; l++) {
 		int64_t step = access->linear.coefficient[l];
 		if (step > 0 && op->loops[l].extent > 1)
-			add(layout, &to, l, step, number_times(step, op->loops[l].extent));
+			add(layout, &to, l, step, number_times(step, op->loops[l].extent - 1));
 	}
 	if (access->linear.offset > 0)
 		add_offset(layout, &to, access->linear.offset);

@@ -14,14 +14,14 @@
  * stride map of the layout, so it works for views too.
  *
  * A loop with coefficient c and extent n takes steps of c host elements and
- * stays below c * n.  Among the device dimensions of more than one element it
+ * ends at c * (n - 1).  Among the device dimensions of more than one element it
  * walks the one with the largest stride not above c, and every dimension whose
- * stride lies between c and c * n.  On a dimension of stride s, where the next
+ * stride is above c and not beyond that end.  On a dimension of stride s, where the next
  * larger stride is m, its part is
  *
  *	floor((c * v mod m) / s)
  *
- * without the modulo if c * n does not exceed m.  Parts of several loops add
+ * without the modulo if the end lies before m.  Parts of several loops add
  * up.  A constant offset adds its place in every dimension, the largest stride
  * first.
  *
