@@ -37,6 +37,8 @@ static void add_published(json_t *object, const struct broadcast_outcome *outcom
 			(json_int_t)counts->bytes_stored, "offsets", offsets));
 	if (counts->combines)
 		json_object_set_new(object, "combines", json_integer((json_int_t)counts->combines));
+	if (!copying_takes_time(&b->copying))
+		return;
 	json_object_set_new(object, "cycles_by_tiles",
 		json_pack("{s:I, s:I, s:I, s:I}", "single", to_cycles(outcome, times->single),
 			"ping_pong", to_cycles(outcome, times->ping_pong), "unlimited",
@@ -51,12 +53,17 @@ json_t *broadcast_json(struct arena *arena, const struct broadcast_outcome *outc
 	const struct score *score = &outcome->score;
 	int64_t cycles = simulated ? outcome->execution.cycles : score->cycles;
 	int64_t link_bytes = simulated ? outcome->execution.link_bytes : score->link_bytes;
-	json_t *object = json_pack("{s:b, s:s, s:s, s:s, s:I, s:f, s:I, s:I, s:I, s:I}", "feasible",
-		1, "op", broadcast_line(arena, b), "way", broadcast_way(arena, b), "path",
-		broadcast_path_names[outcome->counts.path], "cycles", (json_int_t)cycles,
-		"latency_ns", (double)cycles * clock_ns, "bound_cycles", (json_int_t)outcome->bound,
-		"link_bytes", (json_int_t)link_bytes, "buffer_bytes",
-		(json_int_t)score->buffer_bytes, "rounds", (json_int_t)score->rounds);
+	json_t *object = json_pack("{s:b, s:s, s:s, s:s}", "feasible", 1, "op",
+		broadcast_line(arena, b), "way", broadcast_way(arena, b), "path",
+		broadcast_path_names[outcome->counts.path]);
+	if (copying_takes_time(&b->copying))
+		json_object_update_new(
+			object, json_pack("{s:I, s:f, s:I}", "cycles", (json_int_t)cycles,
+					"latency_ns", (double)cycles * clock_ns, "bound_cycles",
+					(json_int_t)outcome->bound));
+	json_object_update_new(object,
+		json_pack("{s:I, s:I, s:I}", "link_bytes", (json_int_t)link_bytes, "buffer_bytes",
+			(json_int_t)score->buffer_bytes, "rounds", (json_int_t)score->rounds));
 	if (outcome->rounds_bound)
 		json_object_set_new(
 			object, "bound_rounds", json_integer((json_int_t)outcome->rounds_bound));
@@ -173,9 +180,12 @@ const char *broadcast_plan_yaml(struct arena *arena, const struct point *point)
 {
 	const struct broadcast_outcome *outcome =
 		&((const struct broadcast_found *)point->payload)->outcome;
-	return arena_format(arena, "# %s: %" PRId64 " cycles, no way below %" PRId64 "\n%s",
-		broadcast_way(arena, outcome->broadcast), point->score.cycles, outcome->bound,
-		point->key);
+	const char *time = "no copy takes time";
+	if (copying_takes_time(&outcome->broadcast->copying))
+		time = arena_format(arena, "%" PRId64 " cycles, no way below %" PRId64,
+			point->score.cycles, outcome->bound);
+	return arena_format(
+		arena, "# %s: %s\n%s", broadcast_way(arena, outcome->broadcast), time, point->key);
 }
 
 const char *broadcast_run_json(
@@ -186,8 +196,11 @@ const char *broadcast_run_json(
 	const struct broadcast_outcome *given = explored->more;
 	if (given)
 		json_object_set_new(root, "given",
-			json_pack("{s:s, s:I}", "way", broadcast_way(arena, given->broadcast),
-				"cycles", (json_int_t)given->score.cycles));
+			json_pack("{s:s, s:o*}", "way", broadcast_way(arena, given->broadcast),
+				"cycles",
+				copying_takes_time(&given->broadcast->copying)
+					? json_integer((json_int_t)given->score.cycles)
+					: NULL));
 	return json_text(arena, root);
 }
 
