@@ -382,11 +382,17 @@ static const struct noun constraint_noun = {
 
 static const char *const template_names[] = {"uber", "ruby", NULL};
 
+struct constraints_form {
+	const struct node *targets, *named;
+};
+
 static const struct field constraints_fields[] = {
-	{"version", .type = FIELD_TEXT},
-	{"template", FIELD_CHOICE, .words = template_names},
-	{"targets", FIELD_MAP, .shape = SHAPE_LIST, .noun = &constraint_noun},
-	{"constraints", FIELD_ANY, .help = "the same, or the ending of the key of a list"},
+	{"version", FIELD_TEXT, .read = field_skip},
+	{"template", FIELD_CHOICE, .words = template_names, .read = field_check},
+	{"targets", FIELD_MAP, .shape = SHAPE_LIST, .noun = &constraint_noun,
+		.read = field_read_filled, KEEP(struct constraints_form, targets)},
+	{"constraints", FIELD_ANY, "the same, or the ending of the key of a list",
+		KEEP_ANY(struct constraints_form, named)},
 	{"constraints_*", FIELD_MAP, .shape = SHAPE_LIST, .noun = &constraint_noun},
 	{0},
 };
@@ -402,12 +408,6 @@ static const struct node *read_targets(struct reader *map, const char *key)
 	return node_is_empty(list) ? NULL : read_list(map, key, OPTIONAL);
 }
 
-static void read_template(struct reader *map)
-{
-	int index;
-	read_word(map, "template", OPTIONAL, template_names, &index);
-}
-
 const struct node *constraints_targets(const struct reading *reading, const struct node *list)
 {
 	if (node_is_empty(list))
@@ -417,10 +417,9 @@ const struct node *constraints_targets(const struct reading *reading, const stru
 	struct reader map;
 	if (!noun_open(&map, reading, list, "constraints", &constraints_noun))
 		return NULL;
-	read_node(&map, "version", OPTIONAL);
-	read_template(&map);
-	const struct node *targets = read_targets(&map, "targets");
-	const struct node *named = read_node(&map, "constraints", OPTIONAL);
+	struct constraints_form form = {0};
+	fields_read(&map, &constraints_noun, &form, NULL);
+	const struct node *named = form.named;
 	const char *key = "constraints";
 	/* `constraints: rowstationary` means the list under constraints_rowstationary. */
 	if (named && named->kind == NODE_SCALAR && !node_is_empty(named))
@@ -429,7 +428,7 @@ const struct node *constraints_targets(const struct reading *reading, const stru
 	if (named && key[strlen("constraints")] && !node_find(list, key))
 		reading_refuse(reading, named, "'%s' is missing here", key);
 	reader_done_lenient(&map);
-	return chosen ? chosen : targets;
+	return chosen ? chosen : form.targets;
 }
 
 bool constraints_want_imperfect(const struct node *const *lists)

@@ -107,8 +107,10 @@ enum {
 		1 << 2, /* Timeloop prices wires, routers' tiles and address generators with it */
 };
 
-/* The tables of their rows: of the machine, of a storage, of a compute, of any level; all four. */
+/* The tables of their rows: of the machine, of a storage, of a compute, of any level; all four.  Those of networks
+ * are of storages and containers. */
 extern const struct noun machine_noun, storage_noun, compute_noun, any_level_noun, attributes_noun;
+extern const struct noun network_energies_noun;
 
 /* The keys of a node of the tree. */
 extern const struct noun node_noun;

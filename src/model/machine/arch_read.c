@@ -162,14 +162,15 @@ static void read_sources(struct arch_draft *draft, int r)
 }
 
 /* Arrays of one PE, or of one row, are systolic too, where a mesh says so. */
-static void read_systolic(struct arch_draft *draft, struct arch_entry *entry, struct level *level)
+static void check_systolic(
+	struct arch_draft *draft, const struct arch_entry *entry, const struct level *level)
 {
-	struct reader *attributes = &entry->attributes;
-	if (!read_bool(attributes, "systolic", OPTIONAL, &level->systolic) || !level->systolic ||
-		level->fanout_x * level->fanout_y > 1 || node_find(entry->node.map, "spatial") ||
-		node_find(attributes->map, "meshX") || node_find(attributes->map, "meshY"))
+	const struct reader *attributes = &entry->attributes;
+	if (!level->systolic || level->fanout_x * level->fanout_y > 1 ||
+		node_find(entry->node.map, "spatial") || node_find(attributes->map, "meshX") ||
+		node_find(attributes->map, "meshY"))
 		return;
-	WRONG(draft, read_node(attributes, "systolic", OPTIONAL)->span,
+	WRONG(draft, node_find(attributes->map, "systolic")->span,
 		"level '%s' is systolic, but does not fan out: a systolic array has PEs side by "
 		"side",
 		level->name);
@@ -179,12 +180,11 @@ static void read_attributes(struct arch_draft *draft, struct arch_entry *entry, 
 {
 	struct reader *attributes = &entry->attributes;
 	bool outside = level->kind == LEVEL_CONTAINER && !level->device;
-	read_systolic(draft, entry, level);
-	read_node(attributes, "global_cycle_seconds", OPTIONAL); /* read before all others */
+	fields_read(attributes, &any_level_noun, level, NULL);
+	check_systolic(draft, entry, level);
 	if (outside) {
-		/* These are the levels' inside, too. */
-		read_picojoules(attributes, "energy_per_hop", OPTIONAL, &level->hop_pj);
-		read_picojoules(attributes, "router_energy", OPTIONAL, &level->router_pj);
+		fields_read(attributes, &network_energies_noun, level,
+			NULL); /* the levels' inside, too */
 		attributes_machine(attributes, draft->arch);
 		return;
 	}

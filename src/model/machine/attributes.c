@@ -591,13 +591,14 @@ static void read_buffering(
 }
 
 /* Of the network below a level. */
-#define NETWORK_ENERGIES                                                                           \
-	{"energy_per_hop", FIELD_ENERGY, "of the network below, per word; see specs/counting.md",  \
-		.usual = "0", .spellings = "energy_per_hop", INTO(struct level, hop_pj)},          \
-	{                                                                                          \
-		"router_energy", FIELD_ENERGY, "of a router of that network, per word",            \
-			.usual = "0", .spellings = "router_energy", INTO(struct level, router_pj)  \
-	}
+static const struct field network_fields[] = {
+	{"energy_per_hop", FIELD_ENERGY, "of the network below, per word; see specs/counting.md",
+		.usual = "0", .spellings = "energy_per_hop", INTO(struct level, hop_pj)},
+	{"router_energy", FIELD_ENERGY, "of a router of that network, per word", .usual = "0",
+		.spellings = "router_energy", INTO(struct level, router_pj)},
+	{0},
+};
+const struct noun network_energies_noun = {.name = "network_energies", .fields = network_fields};
 
 static const char *const transfer_names[] = {"delta", "box", NULL};
 
@@ -728,7 +729,6 @@ static const struct field storage_fields[] = {
 	{"network_drain_latency", FIELD_WHOLE, "the same at the end", .usual = "0",
 		.spellings = "network_drain_latency", INTO(struct level, drain_cycles),
 		.most = INT32_MAX},
-	NETWORK_ENERGIES,
 	{"power_gated_at", FIELD_TEXT, "level with which this one is switched off",
 		.usual = "itself", .spellings = "power_gated_at", INTO(struct level, gated_at),
 		.marks = ATTRIBUTE_OWN},
@@ -756,7 +756,7 @@ static const struct field storage_fields[] = {
 		.spellings = "vector_access_energy"},
 	{0},
 };
-static const struct noun *const storage_parts[] = {&pipes_noun, NULL};
+static const struct noun *const storage_parts[] = {&network_energies_noun, &pipes_noun, NULL};
 const struct noun storage_noun = {
 	.name = "storage", .fields = storage_fields, .parts = storage_parts};
 
@@ -789,6 +789,7 @@ void attributes_storage(struct reader *attributes, const struct arch *arch, stru
 {
 	level->turn_bytes = STICK_BYTES;
 	fields_read(attributes, &storage_noun, level, &arch->clock_hz);
+	fields_read(attributes, &network_energies_noun, level, NULL);
 	if (reader_given(attributes, "turn_bytes") && !level->turn.num && !level->turn_repeated.num)
 		reader_refuse(attributes, "turn_bytes", "says nothing without 'turn_time'");
 	if (level->row_cycles.num && !level->read_words.num && !level->shared_words.num)
@@ -868,12 +869,12 @@ void attributes_compute(struct reader *attributes, struct level *level)
  * energies that come back as an ERT. */
 static const struct field any_level_fields[] = {
 	{"systolic", FIELD_FLAG, "the instances are the PEs of a systolic array", .usual = "false",
-		.marks = ATTRIBUTE_OWN},
+		INTO(struct level, systolic), .marks = ATTRIBUTE_OWN},
 	{"has_power_gating", FIELD_FLAG, "what is inside is switched off together with it",
 		.usual = "false", .spellings = "has_power_gating",
 		.marks = ATTRIBUTE_OWN | ATTRIBUTE_ACCEPTED},
 	{"global_cycle_seconds", FIELD_NUMBER, "a cycle in seconds, instead of a `clock`",
-		.usual = "1e-9", .marks = ATTRIBUTE_OWN | ATTRIBUTE_ACCEPTED},
+		.usual = "1e-9", .read = field_skip, .marks = ATTRIBUTE_OWN | ATTRIBUTE_ACCEPTED},
 	{"instances", FIELD_WHOLE, NULL, .marks = ATTRIBUTE_OWN},
 	{"meshX", FIELD_WHOLE, NULL, .marks = ATTRIBUTE_OWN},
 	{"meshY", FIELD_WHOLE, NULL, .marks = ATTRIBUTE_OWN},
