@@ -1,5 +1,5 @@
 /*
- * `lxplore campaign` as its users run it: a point is what `explore` says of it; what is exported is
+ * Campaigns: a point is what `explore` says of it; what is exported is
  * the same after any end of any process, on any number of threads, and as shards in any order.
  */
 #include "base/arena.h"
@@ -114,52 +114,6 @@ FOLDER_TEST(a_point_is_what_explore_says)
 		assert_non_null(strstr(text, arena_format(arena, "\n43,16,16,3,8,found,%s,%s\n",
 						     LXPLORE_VERSION, line)));
 	assert_true(rows > 0);
-}
-
-/* A network of two layers, a graph and a broadcast: what a point is may vary, too. */
-FOLDER_TEST(points_are_of_any_kind)
-{
-	const char *specs = shell(arena, "printf \"$PWD/specs\"").out;
-	folder_put("network.yaml",
-		"network:\n"
-		"  shapes:\n"
-		"    product:\n"
-		"      dimensions: [M, K]\n"
-		"      data_spaces:\n"
-		"      - {name: A, projection: [[[M]], [[K]]]}\n"
-		"      - {name: Z, projection: [[[M]]], read_write: true}\n"
-		"  layers:\n"
-		"  - {name: one, shape: product, instance: {M: 4, K: 8}}\n"
-		"  - {name: two, count: 3, shape: product, instance: {M: 8, K: 8}}\n");
-	folder_put("sweep.yaml", arena_format(arena,
-					 "sweep:\n"
-					 "  vary:\n"
-					 "    specs:\n"
-					 "    - [%s/arch/three_level.yaml, network.yaml]\n"
-					 "    - [%s/starter/arch.yaml, %s/starter/workload.yaml]\n"
-					 "    - [%s/arch/a2a3.yaml, %s/broadcasts/get_block.yaml]\n"
-					 "    - %s/space_time/matmul.yaml\n",
-					 specs, specs, specs, specs, specs, specs));
-	struct ended ended = campaign(arena_format(
-		arena, "run %s/sweep.yaml -q -j 2 --simulate none -o %s/out", folder, folder));
-	assert_string_equal(ended.err, "");
-	assert_int_equal(ended.status, 0);
-	const char *text = exported("out");
-	for (int i = 1; i <= 4; i++)
-		assert_non_null(strstr(text, arena_format(arena, "\n%d,,", i)));
-	assert_null(strstr(text, ",impossible,"));
-	assert_null(strstr(text, ",nothing,"));
-}
-
-FOLDER_TEST(equal_points_are_explored_once)
-{
-	folder_put("sweep.yaml", sweep);
-	assert_int_equal(campaign(run_words("out")).status, 0);
-	struct ended status = campaign(arena_format(arena, "status %s/out", folder));
-	assert_non_null(strstr(status.out, "small: 45 points, 30 of them different\n"
-					   "done 30 (100.0 %), running 0, open 0\n"));
-	status = campaign(arena_format(arena, "status %s/out --format csv", folder));
-	assert_non_null(strstr(status.out, "\npoints,45\ndifferent,30\n"));
 }
 
 FOLDER_TEST(threads_change_nothing)
@@ -303,51 +257,4 @@ FOLDER_TEST(a_folder_that_may_not_be_written_is_told)
 	assert_non_null(strstr(text, folder_text("csv")));
 	shell(arena, "chmod -R u+w %s", folder);
 	assert_string_equal(exported("whole"), text);
-}
-
-FOLDER_TEST(what_differs_is_told)
-{
-	whole();
-	struct ended other = campaign(
-		arena_format(arena, "%s --solver map=random --budget 2", run_words("other")));
-	assert_int_equal(other.status, 0);
-	struct ended diff = campaign(arena_format(arena, "diff %s/whole %s/other", folder, folder));
-	assert_int_equal(diff.status, 1);
-	assert_non_null(strstr(diff.out, "problem.instance.M=16 n=16 search.seed=5"));
-	assert_non_null(
-		strstr(diff.out, "0 points are equal, 45 differ, 0 are in A alone, 0 in B alone"));
-	struct ended merge =
-		campaign(arena_format(arena, "merge %s/whole %s/other", folder, folder));
-	assert_int_equal(merge.status, 4);
-	assert_non_null(strstr(merge.err, "are of different campaigns"));
-}
-
-/* More points in the sweep: those that are done stay done. */
-FOLDER_TEST(a_longer_sweep_goes_on)
-{
-	whole();
-	folder_put("sweep.yaml", arena_format(arena, "%s", sweep));
-	shell(arena, "sed -i 's/to: 5/to: 6/' %s/sweep.yaml", folder);
-	struct ended more = shell(arena,
-		"$LXPLORE campaign run " SPECS " %s/sweep.yaml --simulate "
-		"none -o %s/whole",
-		folder, folder);
-	assert_int_equal(more.status, 0);
-	assert_non_null(strstr(more.err, "54 points, 36 different; 36 of 36 done, 6 of them now"));
-}
-
-/* A point whose specs are wrong says so; the others are found. */
-FOLDER_TEST(a_wrong_point_says_why)
-{
-	folder_put("sweep.yaml", "sweep:\n"
-				 "  vary:\n"
-				 "    problem.instance.M: [4, -3]\n"
-				 "search: {budget: 500}\n");
-	struct ended ended = campaign(run_words("out"));
-	assert_int_equal(ended.status, 2);
-	assert_non_null(strstr(ended.err, "1 of the points has wrong specs"));
-	assert_non_null(strstr(ended.err, "sweep.yaml:3:29: error: "));
-	const char *text = exported("out");
-	assert_non_null(strstr(text, "1,,4,found,"));
-	assert_non_null(strstr(text, "2,,-3,wrong,"));
 }

@@ -311,7 +311,7 @@ TEST(a_stop_leaves_what_was_found)
 		}
 }
 
-/* What was found is executed after a stop, as long as the stopper of executions lets it, and nothing twice. */
+/* Points that were found are executed after a stop, as long as the stopper of executions lets it, and nothing twice. */
 TEST(a_stop_leaves_time_to_execute)
 {
 	for (int slow = 0; slow < 2; slow++)

@@ -89,69 +89,6 @@ FOLDER_TEST(copies_of_specs_are_read)
 	json_decref(notes);
 }
 
-/* Specs through a symbolic link that is gone, a folder through one, and the page made elsewhere. */
-FOLDER_TEST(specs_behind_links_are_read)
-{
-	struct ended ended = folder_run(
-		"mkdir real && cp machine.yaml problem.yaml real && ln -s real link && "
-		"(cd real && $program explore -q --budget 20 ../link/machine.yaml "
-		"../link/problem.yaml -o ../far/run --simulate none) && rm link && ln -s far/run run && "
-		"mkdir other && cd other && $program report --html ../run -o page.html");
-	assert_string_equal(strstr(ended.err, "error") ? ended.err : "", "");
-	assert_int_equal(ended.status, 0);
-	json_t *data = data_of(folder_text("other/page.html"));
-	assert_int_equal(json_array_size(json_object_get(data, "notes")), 0);
-	json_t *point = json_object_get(json_object_get(data, "points"), "1");
-	assert_non_null(json_object_get(json_object_get(point, "details"), "score"));
-	json_decref(data);
-}
-
-/* An edited plan is overwritten only with --force. */
-FOLDER_TEST(edited_plans_stay)
-{
-	static const char again[] =
-		"$program explore out/specs/*.yaml -q --budget 50 --simulate none -o out";
-	assert_int_equal(folder_run(arena_format(arena, "%s --force", again)).status, 0);
-	assert_int_equal(folder_run(again).status, 0);
-	const char *plan =
-		arena_format(arena, "# mine\n%s", folder_text("out/plans/point-001.yaml"));
-	folder_put("out/plans/point-001.yaml", plan);
-	struct ended ended = folder_run(again);
-	assert_int_equal(ended.status, 2);
-	assert_non_null(strstr(ended.err,
-		"'out/plans/point-001.yaml' was edited since the run before; --force writes over "
-		"it"));
-	assert_string_equal(folder_text("out/plans/point-001.yaml"), plan);
-	assert_int_equal(folder_run(arena_format(arena, "%s --force", again)).status, 0);
-	assert_null(strstr(folder_text("out/plans/point-001.yaml"), "# mine"));
-}
-
-/* In the current folder: only copies that the run before lists leave with it. */
-FOLDER_TEST(specs_of_a_person_stay)
-{
-	static const char again[] =
-		"cd here && $program explore ../out/specs/*.yaml -q --budget 50 --simulate none -o .";
-	assert_int_equal(folder_run("mkdir -p here/specs").status, 0);
-	folder_put("here/specs/001-mine.yaml", "# mine\n");
-	assert_int_equal(folder_run(again).status, 0);
-	assert_int_equal(
-		folder_run("cd here && mv specs/001-mine.yaml specs/002-mine.yaml").status, 0);
-	assert_int_equal(folder_run(again).status, 0);
-	assert_string_equal(folder_text("here/specs/002-mine.yaml"), "# mine\n");
-	assert_int_equal(folder_run("cd here && rm run.json").status, 0);
-	struct ended ended = folder_run(again);
-	assert_int_equal(ended.status, 2);
-	assert_non_null(
-		strstr(ended.err, "is not of a run, and a copy of a spec would have its name"));
-}
-
-FOLDER_TEST(a_folder_without_results_has_no_page)
-{
-	struct ended ended = folder_run("mkdir -p empty && $program report --html empty");
-	assert_int_equal(ended.status, 2);
-	assert_non_null(strstr(ended.err, "run.json"));
-}
-
 /* The program of a page, run without a browser: what it shows of all columns and points is what pareto.csv says. */
 static void read_back(const char *run)
 {

@@ -109,50 +109,6 @@ TEST(what_moves_is_counted)
 	assert_int_equal(cost.phases[1].estimate, cost.phases[1].cycles);
 }
 
-static const char *replace(struct arena *arena, const char *text, const char *from, const char *to)
-{
-	const char *at = strstr(text, from);
-	assert_non_null(at);
-	return arena_format(arena, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
-}
-
-BARE_TEST(what_is_wrong_is_said)
-{
-	static const struct {
-		const char *from, *to, *error;
-	} rows[] = {
-		{"as: relayout_c, readers: [d]", "readers: [d]", "step has no 'as'"},
-		{"readers: [d]", "readers: [dd]", "no op 'dd'; did you mean 'd'?"},
-		{"readers: [d]", "readers: [c]", "op 'c' runs before the move"},
-		{"readers: [d], bundle: 0, mapping: \"core: d0=4\"",
-			"bundle: 0, mapping: \"core: d1=2\"",
-			"'relayout_c': it is divided as 'core: d1=2'; its new view is that of 'core: d0=4'"},
-		{"cores 4 only / 2 by 2: dim 1 / 2 by 1", "cores 4 only / 4 by 1: dim 1 / 2 by 1",
-			"'relayout_c': no core holds some of the slices of 'c'"},
-		{"cores 4 only / 2 by 2: dim 1 / 2 by 1", "cores 4 only / 2 by 0: dim 1 / 2 by 1",
-			"'c': 'only / N by D' needs a divisor D of at least 1"},
-		{"address: 2048, size: 1024, from: 1", "address: 1024, size: 1024, from: 1",
-			"'c': and 'relayout_c': they share bytes while both live"},
-		{"view: \"cores 4: dim 1 / 4 by 1\", address: 2048, size: 1024, from: 1, to: 3}\n",
-			"view: \"cores 4: dim 1 / 4 by 1\", address: 2048, size: 1024, from: 1, to: 4}\n",
-			"'relayout_c': it lives in steps 1 to 3, and stays in LX for 1 to 4"},
-		{"    relayout_c:\n    - {where: LX, view: \"cores 4: dim 1 / 4 by 1\", address: 2048, "
-		 "size: 1024, from: 1, to: 3}\n",
-			"",
-			"'relayout_c': it changes the layout of 'c', which is not in LX or continues in HBM"},
-	};
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct arena *arena = arena_open();
-		struct diag *diag = diag_open(arena);
-		if (read_plan(arena, replace(arena, plan_yaml, rows[i].from, rows[i].to), diag))
-			fail_msg("accepted: %s", rows[i].error);
-		const char *error = complaints_first(arena, diag) + strlen("error: ");
-		if (strncmp(error, rows[i].error, strlen(rows[i].error)))
-			fail_msg("%s\ninstead of %s", error, rows[i].error);
-		arena_close(arena);
-	}
-}
-
 /* --- broken programs */
 
 static struct sim_result simulate(const struct program *program, struct arena *arena)
