@@ -289,8 +289,11 @@ static void drive_last(struct drive *drive)
 	struct last last = {.drive = drive};
 	struct parallel work = {&last, run, done};
 	drive->last = true;
-	drive->hurried = atomic_exchange(&drive->stopped, false);
-	drive_stops(drive);
+	drive->hurried = atomic_load(&drive->stopped);
+	if (drive->wishes->asker.execution.stop) {
+		atomic_store(&drive->stopped, false);
+		drive_stops(drive);
+	}
 	list_points(&last, drive->own);
 	drive->round++;
 	parallel_each(&work, last.count, drive->wishes->asker.jobs);
