@@ -1,6 +1,7 @@
 #include "cli/graph_inputs.h"
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/text.h"
 #include "cli/kind.h"
 #include "cli/nest_inputs.h"
@@ -373,6 +374,58 @@ static void note_unused(struct inputs *inputs, const struct arch *arch)
 }
 
 /* Everything but the machine and the workload. */
+/* Prime factors up to this are small on any number of cores. */
+enum { SMALL_PRIME = 31 };
+
+/* The product of the prime factors above `most`. */
+static int64_t find_rough(int64_t n, int64_t most)
+{
+	for (int64_t p = 2; p <= most && p <= n; p++)
+		while (n % p == 0)
+			n /= p;
+	return n;
+}
+
+/* Warns of a dimension whose units have a prime factor above `most`: slices and tiles are whole multiples of it, or few
+ * units.  The nearest extent without one is named. */
+static void warn_prime(struct inputs *inputs, const struct workload *workload, const struct op *op,
+	int l, int64_t most)
+{
+	int64_t primes[NUMBER_PRIMES_MOST], units = op_units(workload, op, l), padded = units;
+	int64_t grain = op_grain(workload, op, l), extent = op->loops[l].extent;
+	while (find_rough(padded, most) > 1)
+		padded++;
+	int64_t largest = primes[number_primes(units, primes) - 1];
+	double more = 100 * ((double)(padded * grain) / (double)extent - 1);
+	const char *in_units = grain == 1 ? ""
+					  : arena_format(inputs->arena, ", %lld sticks of %lld,",
+						    (long long)units, (long long)grain);
+	diag_warning(inputs->diag, op->span,
+		"dimension '%s' of %lld%s has the prime factor %lld, so few slices and tiles divide "
+		"it; if the plan is slow, pad it to %lld (%.2g %% more)",
+		op->loops[l].name, (long long)extent, in_units, (long long)largest,
+		(long long)(padded * grain), more);
+}
+
+/* Of dimensions that have too few divisors for the cores, each name once. */
+static void warn_primes(struct inputs *inputs, const struct graph_inputs *own)
+{
+	const struct workload *workload = own->workload;
+	int64_t cores = own->exploration.planning.cores, most = number_max(cores, SMALL_PRIME);
+	struct names told = {0};
+	for (size_t o = 0; o < workload->op_count && arch_moves_boxes(own->arch); o++) {
+		const struct op *op = &workload->ops[o];
+		for (int l = 0; l < op->loop_count && op_is_tiled(op); l++) {
+			const char *name = op->loops[l].name;
+			int64_t units = op_units(workload, op, l), rough = find_rough(units, most);
+			if (rough == 1 || units / rough >= cores || names_find(&told, name) >= 0)
+				continue;
+			names_add(inputs->arena, &told, name, l);
+			warn_prime(inputs, workload, op, l, most);
+		}
+	}
+}
+
 static bool read_rest(struct inputs *inputs, struct graph_inputs *own, const struct node *plan,
 	const struct node *const *constraints, const struct shape *problem)
 {
@@ -413,6 +466,7 @@ static bool read_rest(struct inputs *inputs, struct graph_inputs *own, const str
 		own->plan = plan_read(&inputs->reading, plan, own->arch, own->workload);
 		own->plan_span = plan->span;
 	}
+	warn_primes(inputs, own);
 	inputs->own = own;
 	inputs->name = own->workload->name;
 	return true;
