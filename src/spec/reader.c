@@ -451,12 +451,12 @@ static bool take_whole(struct value value, int64_t *out)
 static const char *print_range(struct arena *arena, int64_t least, int64_t most)
 {
 	if (most == INT64_MAX)
-		return arena_format(arena, "at least %" PRId64, least);
+		return arena_format(arena, "must be at least %" PRId64, least);
 	if (least == INT64_MIN)
-		return arena_format(arena, "at most %" PRId64, most);
+		return arena_format(arena, "must be at most %" PRId64, most);
 	if (least == most)
-		return arena_format(arena, "only %" PRId64, least);
-	return arena_format(arena, "%" PRId64 " to %" PRId64, least, most);
+		return arena_format(arena, "can be only %" PRId64, least);
+	return arena_format(arena, "can be %" PRId64 " to %" PRId64, least, most);
 }
 
 static bool compute_whole(const struct reading *reading, const struct node *node, const char *what,
@@ -468,13 +468,13 @@ static bool compute_whole(const struct reading *reading, const struct node *node
 		return false;
 	bool taken = take_whole(value, &n);
 	if (!taken && !value.exact && value.real == floor(value.real))
-		return reading_refuse(reading, node, "%s is %.10g%s; it can be %s", what,
-			value.real, measure->unit, print_range(reading->arena, least, most));
+		return reading_refuse(reading, node, "%s is %.10g%s; it %s", what, value.real,
+			measure->unit, print_range(reading->arena, least, most));
 	if (!taken)
 		return reading_refuse(reading, node, "%s is %.10g%s; a whole number%s is expected",
 			what, value.real, measure->unit, *measure->unit ? " of bytes" : "");
 	if (n < least || n > most)
-		return reading_refuse(reading, node, "%s is %" PRId64 "%s; it can be %s", what, n,
+		return reading_refuse(reading, node, "%s is %" PRId64 "%s; it %s", what, n,
 			measure->unit, print_range(reading->arena, least, most));
 	*out = n;
 	return true;

@@ -441,8 +441,9 @@ static bool read_cell(struct packing_reading *r, enum packing_column column, boo
 		return true;
 	struct span span = cell_span(r, column);
 	if (text[strspn(text, "0123456789")] == '\0' && strlen(text) > 18) {
-		diag_error(r->reading.diag, span, "%s is too large: %s; it can be at most %" PRId64,
-			what(r, column), text, most);
+		diag_error(r->reading.diag, span,
+			"%s is too large: %s; it must be at most %" PRId64, what(r, column), text,
+			most);
 		return false;
 	}
 	const struct node *node =

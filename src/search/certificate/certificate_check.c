@@ -678,8 +678,9 @@ static bool check_claim(struct certificate_checker *check)
 	if (!is_number(certificate->epsilon))
 		return reject(check, certificate->claim_span, "epsilon must be 0 or more");
 	if (certificate->epsilon > NEST_EPSILON_MOST)
-		return reject(check, certificate->claim_span, "epsilon is %g; it can be at most %g",
-			certificate->epsilon, NEST_EPSILON_MOST);
+		return reject(check, certificate->claim_span,
+			"epsilon is %g; it must be at most %g", certificate->epsilon,
+			NEST_EPSILON_MOST);
 	check->claimed_count = certificate->point_count;
 	check->claimed = arena_array(check->arena, double, (certificate->point_count + 1) * count);
 	for (size_t i = 0; i < certificate->point_count; i++)
