@@ -388,6 +388,9 @@ static bool is_large(const struct exploration *exploration, struct arena *arena)
 struct tasks tasks_first(const struct exploration *exploration, struct arena *arena)
 {
 	struct tasks tasks = {0};
+	bool boxes = arch_moves_boxes(exploration->arch);
+	if (!boxes)
+		add_nests(&tasks, exploration, arena);
 	if (exploration->workload->op_count > 1 || goals_may_clone(exploration)) {
 		const struct planned_list none = {0};
 		struct plan_aims aims = {0};
@@ -399,11 +402,7 @@ struct tasks tasks_first(const struct exploration *exploration, struct arena *ar
 	}
 	if (asks_for_divisions(exploration))
 		add_divisions(&tasks, exploration, arena);
-	if (!arch_moves_boxes(exploration->arch)) {
-		add_nests(&tasks, exploration, arena);
-		return tasks;
-	}
-	for (size_t c = 0; c < exploration->core_count; c++) {
+	for (size_t c = 0; boxes && c < exploration->core_count; c++) {
 		int cores = exploration->cores[c];
 		if (!exploration->vary_clones) {
 			add_candidates(
