@@ -692,26 +692,61 @@ static bool ends_phase(const struct plan *plan, int s)
 	return !arch_moves_boxes(plan->arch) || !plan_joins_next(plan, s);
 }
 
+/* Returns the place of a move in its phase: -1 if what it makes is gone by the last step, so that its bytes may be
+ * another's; the read of the last step that it brings; behind all reads if it brings none. */
+static int find_turn(const struct plan *plan, int s, int last)
+{
+	const struct op *op = &plan->workload->ops[plan->steps[last].op];
+	int tensor = plan->workload->ops[plan->steps[s].op].writes[0].tensor, read = 0;
+	if (!plan_lx(plan, tensor, last))
+		return -1;
+	while (read < op->read_count && op->reads[read].tensor != tensor)
+		read++;
+	return read;
+}
+
+/* Lowers the moves of a phase in the order in which its last step needs them, and that step. */
+static bool lower_phase(struct lowering *lowering, int first, int last)
+{
+	const struct plan *plan = lowering->plan;
+	int reads = first < last ? plan->workload->ops[plan->steps[last].op].read_count : -2;
+	for (int turn = -1; turn <= reads; turn++)
+		for (int s = first; s < last; s++)
+			if (find_turn(plan, s, last) == turn && !lower_step(lowering, s, 0))
+				return false;
+	return lower_step(lowering, last, 0);
+}
+
+static bool lower_run(struct lowering *lowering, const struct tile_run *run)
+{
+	int64_t iterations = run_iterations(run);
+	for (int64_t i = 0; i < iterations; i++)
+		for (int s = run->first; s < run->end; s++) {
+			if (!lower_step(lowering, s, i) || is_full(lowering))
+				return false;
+			if (i + 1 < iterations || s + 1 < run->end)
+				queue_sync(&lowering->queues, s);
+		}
+	return true;
+}
+
 /* Nothing needs a SYNC after the last step. */
 static bool lower_steps(struct lowering *lowering)
 {
 	const struct plan *plan = lowering->plan;
-	for (int first = 0, end; first < plan->step_count; first = end) {
+	for (int first = 0, last; first < plan->step_count; first = last + 1) {
 		const struct tile_run *run = plan_run(plan, first);
-		int64_t iterations = run_iterations(run);
-		end = run ? run->end : first + 1;
-		for (int64_t i = 0; i < iterations; i++)
-			for (int s = first; s < end; s++) {
-				bool last = i + 1 == iterations && s + 1 == plan->step_count;
-				if (!lower_step(lowering, s, i) || is_full(lowering))
-					return false;
-				if (last || !ends_phase(plan, s))
-					continue;
-				queue_sync(&lowering->queues, s);
-				lowering->clones.count = 0;
-			}
+		last = run ? run->end - 1 : first;
+		while (!run && last + 1 < plan->step_count && !ends_phase(plan, last))
+			last++;
+		bool done = run ? lower_run(lowering, run) : lower_phase(lowering, first, last);
+		if (!done || is_full(lowering))
+			return false;
+		lowering->clones.count = 0;
+		if (last + 1 < plan->step_count)
+			queue_sync(&lowering->queues, last);
 	}
-	return !is_full(lowering);
+	return true;
 }
 
 static const struct program *make_program(const struct lowering *lowering, int64_t overhead)

@@ -52,7 +52,7 @@ struct staging;
  *     one slice if it does (model/graph/run.h).  Such clones and the next op of
  *     their bundle form one phase, unless that is a broadcast, an evict or a relayout, or stands in
  *     a run; behind the last clone a phase ends if no such op follows.  Every other op is
- *     a phase of its own.  Phases do not overlap.
+ *     a phase of its own.  Phases do not overlap.  What the op reads comes first, whatever the order of the moves.
  *  8. An opaque op has no counts but the HBM bytes of its operands.
  *  9. Bundles are runs of phases: no phase reaches over the end of a bundle.  Each costs
  *     its overhead once: arch's bundle_cycles plus core_cycles for each core of its widest
