@@ -41,6 +41,9 @@ bool streaming_estimate(const struct traffic_op *traffic, int64_t hbm_bytes, int
  *	moves    come before the first tile that the op streams itself
  *	pieces   an op that streams nothing begins with the first piece of each arriving operand; behind the
  *	         last piece come the computes of all tiles from its first use on
+ *
+ * Moves are cut as finely as the output tiles of an op that only writes HBM (stream_choose): a tile that leaves waits
+ * for a piece that comes.  A plan whose moves are cut less executes later than its estimate.
  */
 bool streaming_phase(const struct traffic_op *traffic, const struct step_count *count,
 	int64_t moved_bytes, int64_t *cycles);

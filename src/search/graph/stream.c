@@ -252,29 +252,80 @@ static bool contains(const uint8_t *list, int count, int value)
 	return false;
 }
 
-/* Tiles a clone as its reader is, in the same order; one tile without a reader in its phase. */
-static void tile_clone(struct plan *plan, int step, int reader)
+/* True if an op that fetches nothing itself sends its result to HBM. */
+static bool only_sends(const struct plan *plan, int step)
+{
+	const struct op *op = op_at(plan, step);
+	bool fetches = false;
+	for (int i = 0; i < op->read_count; i++)
+		fetches |= !plan_lx(plan, op->reads[i].tensor, step);
+	return !fetches && !plan_lx(plan, op->writes[0].tensor, step);
+}
+
+/* Returns the number of output tiles of a step on each core. */
+static int64_t count_outputs(const struct plan *plan, int step)
+{
+	const struct op *op = op_at(plan, step);
+	int64_t count = 1;
+	for (int l = 0; l < op->loop_count; l++)
+		if (!op->loops[l].reduction)
+			count *= plan->steps[step].mapping.rows[plan->arch->lx].temporal[l];
+	return count;
+}
+
+/*
+ * Cuts a clone in as many pieces as there are output tiles, if its share of a core has so many units: an output tile on
+ * its way to HBM waits for a piece, not for all that comes.  Returns the number of loops that are cut for it: the first
+ * ones of `order`.
+ */
+static int cut_clone(
+	const struct plan *plan, int step, int64_t outputs, uint32_t *tiles, uint8_t *order)
+{
+	const struct op *op = op_at(plan, step);
+	int64_t pieces = 1;
+	int count = 0;
+	for (int l = 0; l < op->loop_count; l++)
+		pieces *= tiles[l];
+	for (int l = 0; l < op->loop_count && pieces < outputs; l++) {
+		int64_t units = op_units(plan->workload, op, l) /
+				mapping_split(plan->arch, &plan->steps[step].mapping, l);
+		int64_t cut = number_min(number_ceil_div(outputs, pieces), units);
+		if (tiles[l] > 1 || cut < 2)
+			continue;
+		while (units % cut)
+			cut++;
+		tiles[l] = (uint32_t)cut;
+		order[count++] = (uint8_t)l;
+		pieces *= cut;
+	}
+	return count;
+}
+
+/* Tiles a clone as its reader is, in the same order.  `last`: the op of its phase; -1: none, and one tile. */
+static void tile_clone(struct plan *plan, int step, int last)
 {
 	const struct op *op = op_at(plan, step);
 	uint32_t tiles[OP_LOOPS_MOST];
 	uint8_t order[OP_LOOPS_MOST];
 	int matches[OP_LOOPS_MOST], count = 0;
-	for (int l = 0; l < op->loop_count; l++) {
-		tiles[l] = 1;
+	for (int l = 0; l < op->loop_count; l++)
 		matches[l] = -1;
+	for (int i = 0; last >= 0 && i < op_at(plan, last)->read_count; i++) {
+		if (op_at(plan, last)->reads[i].tensor == op->writes[0].tensor)
+			match_loops(plan, step, last, i, matches);
 	}
-	for (int i = 0; reader >= 0 && i < op_at(plan, reader)->read_count; i++) {
-		if (op_at(plan, reader)->reads[i].tensor == op->writes[0].tensor)
-			match_loops(plan, step, reader, i, matches);
-	}
-	for (int i = 0; reader >= 0 && i < op_at(plan, reader)->loop_count; i++) {
-		const struct mapping_row *row = &plan->steps[reader].mapping.rows[plan->arch->lx];
-		int other = row->temporal_order[i];
+	for (int l = 0; l < op->loop_count; l++)
+		tiles[l] = matches[l] < 0 ? 1
+					  : plan->steps[last]
+						    .mapping.rows[plan->arch->lx]
+						    .temporal[matches[l]];
+	if (last >= 0 && only_sends(plan, last))
+		count = cut_clone(plan, step, count_outputs(plan, last), tiles, order);
+	for (int i = 0; last >= 0 && i < op_at(plan, last)->loop_count; i++) {
+		int other = plan->steps[last].mapping.rows[plan->arch->lx].temporal_order[i];
 		for (int l = 0; l < op->loop_count; l++)
-			if (matches[l] == other) {
-				tiles[l] = row->temporal[other];
+			if (matches[l] == other && !contains(order, count, l))
 				order[count++] = (uint8_t)l;
-			}
 	}
 	for (int l = 0; l < op->loop_count; l++)
 		if (!contains(order, count, l))
