@@ -17,8 +17,8 @@
 /*
  * The estimate tracks execution: the plan that a search by the estimate chooses for a random graph on a random machine
  * executes in at most 1.25 times its estimate, and in at most 1.10 times for 95 % of the graphs; no plan executes faster
- * than its bound.  SHOW=G runs
- * graph G alone and prints it with its plan and phases.
+ * than its bound.  Each phase of an execution ends with a whole cycle: plans of few cycles may take one more for each
+ * phase.  SHOW=G runs graph G alone and prints it with its plan and phases.
  */
 enum {
 	GRAPHS = 5,
@@ -75,8 +75,9 @@ static bool compare(struct random *random, uint64_t seed, long graph, struct rat
 	ratios->graphs++;
 	ratios->sum += ratio;
 	ratios->most = ratio > ratios->most ? ratio : ratios->most;
-	ratios->above_often += ratio > OFTEN;
-	ratios->above_always += ratio > ALWAYS;
+	bool rounded = result.cycles - cost.score.estimate_cycles <= cost.phase_count;
+	ratios->above_often += ratio > OFTEN && !rounded;
+	ratios->above_always += ratio > ALWAYS && !rounded;
 	ratios->below_bound += result.cycles < cost.score.cycles;
 	if (ratio > OFTEN || result.cycles < cost.score.cycles) {
 		print_message("SEED=%" PRIu64 ", graph %ld: executed %.3f times the estimate\n",
@@ -153,4 +154,43 @@ TEST(test_sums_of_small_tiles_wait_for_the_ring)
 		compare_ring(arena, folder, 10, rows);
 	}
 	shell_remove(folder);
+}
+
+/* Returns the executed cycles of exp(x) and tanh(y): two moves bring x and y for them, the moves of the first at step x_step
+ * and of the second at step y_step. */
+static double execute_moves(struct arena *arena, const char *folder, int x_step, int y_step)
+{
+	const char *first = x_step ? "y" : "x", *second = x_step ? "x" : "y";
+	struct ended ended = shell(arena,
+		"cd '%s' && printf 'workload:\n  name: r\n  dimensions: {m: 64, n: 1024}\n  ops:\n"
+		"    - a[m,n] = exp(x[m,n])\n    - b[m,n] = tanh(y[m,n])\n' >r.yaml && printf 'plan:\n"
+		"  version: 1\n  workload: r\n  architecture: spyre32\n  cores: 32\n  steps:\n"
+		"  - {move: clone, tensor: %s, as: clone_%s, bundle: 0, mapping: undivided}\n"
+		"  - {move: clone, tensor: %s, as: clone_%s, bundle: 0, mapping: undivided}\n"
+		"  - {op: a, bundle: 0, mapping: undivided}\n  - {op: b, bundle: 0, mapping: undivided}\n"
+		"  bundles:\n  - {bundle: 0, arguments: [%s, %s, a, b]}\n  tensors:\n"
+		"    x:\n    - {where: HBM, from: %d, to: %d}\n"
+		"    y:\n    - {where: HBM, from: %d, to: %d}\n"
+		"    a:\n    - {where: HBM, from: 2, to: 3}\n    b:\n    - {where: HBM, from: 3, to: 4}\n"
+		"    clone_x:\n    - {where: LX, view: \"cores 1\", address: 0, size: 131072, from: %d, to: 3}\n"
+		"    clone_y:\n    - {where: LX, view: \"cores 1\", address: 131072, size: 131072, from: %d, to: 4}\n"
+		"' >p.yaml",
+		folder, first, first, second, second, first, second, x_step, x_step + 1, y_step,
+		y_step + 1, x_step, y_step);
+	assert_int_equal(ended.status, 0);
+	ended = shell(arena,
+		"\"$LXPLORE\" simulate specs/arch/spyre32.yaml '%s/r.yaml' '%s/p.yaml' --format json",
+		folder, folder);
+	return printed(&ended, "\"cycles\":");
+}
+
+TEST(test_ops_wait_only_for_moves_that_they_read)
+{
+	const char *folder = shell_folder(arena);
+	double later = execute_moves(arena, folder, 0, 1);
+	double earlier = execute_moves(arena, folder, 1, 0);
+	shell_remove(folder);
+	if (earlier != later)
+		fail_msg("executed %.0f cycles if a move for a later op stands first, %.0f behind",
+			earlier, later);
 }
