@@ -353,16 +353,16 @@ static void note_unused(struct inputs *inputs, const struct arch *arch)
 			const char *key;
 			bool given;
 		} keys[] = {
-			{"multiple_buffering", level->multiple_buffering != 1},
-			{"min_utilization", level->least_utilization != 0},
-			{"network_fill_latency", idle && level->fill_cycles},
-			{"network_drain_latency", idle && level->drain_cycles},
+			{"multiple_buffering", level->store.multiple_buffering != 1},
+			{"min_utilization", level->store.least_utilization != 0},
+			{"network_fill_latency", idle && level->store.fill_cycles},
+			{"network_drain_latency", idle && level->store.drain_cycles},
 			{"per_dataspace_bandwidth_consumption_scale", level->scales.count > 0},
-			{"energy_per_hop", idle && level->hop_pj != 0},
-			{"router_energy", idle && level->router_pj != 0},
-			{"row_time", level->row_cycles.num != 0},
+			{"energy_per_hop", idle && level->store.hop_pj != 0},
+			{"router_energy", idle && level->store.router_pj != 0},
+			{"row_time", level->store.row_cycles.num != 0},
 			{"rows_along", level->rows.count > 0},
-			{"round_time", level->round_cycles.num != 0},
+			{"round_time", level->store.round_cycles.num != 0},
 		};
 		for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
 			if (keys[i].given)

@@ -46,17 +46,11 @@ static struct nest_level *add_level(
 		.fanout_x = x,
 		.fanout_y = y,
 		.size = size,
-		.entries = size,
-		.multiple_buffering = 1,
-		.word_bits = 16,
-		.block_size = 1,
-		.cluster_size = 1,
-		.read_rate = {0, 1},
-		.write_rate = {0, 1},
-		.shared_rate = {0, 1},
+		.store = storage_unlimited,
 		.pj = {1.5, 1.75, 2},
 		.leak_pj = 0.25,
 		.gated_at = hierarchy->level_count};
+	level->store.entries = size;
 	for (int t = 0; t < SHAPE_SPACES_MOST; t++)
 		level->rate_scale[t] = 1;
 	hierarchy->level_count++;
@@ -148,13 +142,13 @@ static void make_eyeriss(struct machine *machine)
 	/* rows: DRAM, buffer, columns, rows, inputs, weights, sums, multiplier */
 	struct hierarchy *hierarchy = &machine->hierarchy;
 	struct nest_level *level = add_level(hierarchy, "psum_spad", 6, 16, 1, 1);
-	level->read_rate = level->write_rate = (struct ratio){2, 1};
+	level->store.read_rate = level->store.write_rate = (struct ratio){2, 1};
 	level = add_level(hierarchy, "weights_spad", 5, 384, 1, 1);
-	level->block_size = 2;
-	level->read_rate = level->write_rate = (struct ratio){2, 1};
+	level->store.block_words = 2;
+	level->store.read_rate = level->store.write_rate = (struct ratio){2, 1};
 	level = add_level(hierarchy, "ifmap_spad", 4, 24, 1, 1);
-	level->block_size = 2;
-	level->read_rate = level->write_rate = (struct ratio){2, 1};
+	level->store.block_words = 2;
+	level->store.read_rate = level->store.write_rate = (struct ratio){2, 1};
 	level = add_level(hierarchy, "inter_PE", 3, 0, 1, 12);
 	level->storage = false;
 	level->block_row = 3;
@@ -162,11 +156,11 @@ static void make_eyeriss(struct machine *machine)
 	level->storage = false;
 	level->block_row = 2;
 	level = add_level(hierarchy, "shared_glb", 1, 131072, 1, 1);
-	level->block_size = 8;
-	level->read_rate = level->write_rate = (struct ratio){16, 1};
+	level->store.block_words = 8;
+	level->store.read_rate = level->store.write_rate = (struct ratio){16, 1};
 	level->block_row = 1;
 	level = add_level(hierarchy, "DRAM", 0, 0, 1, 1);
-	level->block_size = 8;
+	level->store.block_words = 8;
 	level->block_row = 0;
 	for (int i = 0; i < 3; i++)
 		hierarchy->levels[i].block_row = hierarchy->levels[i].row + 1;

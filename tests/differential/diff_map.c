@@ -44,8 +44,8 @@ static bool is_provable(const struct map_question *question)
 {
 	bool priced = false;
 	for (int i = 0; i < question->nest.hierarchy.level_count; i++)
-		priced |= question->nest.hierarchy.levels[i].hop_pj > 0 ||
-			  question->nest.hierarchy.levels[i].router_pj > 0;
+		priced |= question->nest.hierarchy.levels[i].store.hop_pj > 0 ||
+			  question->nest.hierarchy.levels[i].store.router_pj > 0;
 	return question->counting == COUNTING_EXACT || !priced;
 }
 
@@ -131,7 +131,7 @@ static void compare_array(long draw, const char *levels, const char *einsum, con
 	struct nest_level *home = nest_line_level(&question.nest, "DRAM");
 	for (int a = 0; a < NEST_ACTIONS; a++)
 		home->pj[a] = 8;
-	home->shared_rate = (struct ratio){2, 1};
+	home->store.shared_rate = (struct ratio){2, 1};
 	question.constraints = targets;
 	question.domain = nest_domain_read(question.arena, &question.nest, targets);
 	question.objectives = (struct objectives){1, {OBJECTIVE_EDP}};
@@ -452,7 +452,7 @@ TEST(ways_of_words_have_it)
 			question.nest = *nest_line(
 				question.arena, cases[i].levels, cases[i].einsum, cases[i].mapping);
 			for (int k = 0; k < question.nest.hierarchy.level_count; k++)
-				question.nest.hierarchy.levels[k].hop_pj = 1;
+				question.nest.hierarchy.levels[k].store.hop_pj = 1;
 			question.domain = nest_domain_free(question.arena, &question.nest);
 			struct tried tried = {.question = &question,
 				.kept = frontier_open(question.objectives),

@@ -21,7 +21,7 @@ static struct nest_sim simulate(const struct nest_case *nest, struct arena *aren
 static bool is_countable(const struct nest_case *nest)
 {
 	for (int i = 0; i < nest->hierarchy.level_count; i++)
-		if (nest->hierarchy.levels[i].row_cycles.num)
+		if (nest->hierarchy.levels[i].store.row_cycles.num)
 			return false;
 	return true;
 }
@@ -61,7 +61,7 @@ static void draw_nest(struct random *random, long i, struct nest_case *nest)
 	nest_case_draw(random, &options, nest);
 	nest_case_paces(random, false, nest);
 	for (int k = 0; k < nest->hierarchy.level_count && i % 4; k++)
-		nest->hierarchy.levels[k].row_cycles.num *= !options.imperfect;
+		nest->hierarchy.levels[k].store.row_cycles.num *= !options.imperfect;
 }
 
 BARE_TEST(model_and_simulator_count_the_same)
@@ -114,8 +114,8 @@ BARE_TEST(other_rows_and_rounds_are_noticed)
 			int outermost = other.hierarchy.level_count - 1;
 			other = nest;
 			for (int k = 0; k < outermost; k++)
-				other.hierarchy.levels[k].round_cycles =
-					nest.hierarchy.levels[k + 1].round_cycles;
+				other.hierarchy.levels[k].store.round_cycles =
+					nest.hierarchy.levels[k + 1].store.round_cycles;
 			sim = simulate(&other, arena);
 			of_rounds +=
 				memcmp(sim.counts.rounds, counts.rounds, sizeof counts.rounds) != 0;

@@ -73,9 +73,9 @@ static void vary_machine(struct random *random, struct nest_case *nest)
 		nest_case_paces(random, false, nest);
 	for (int i = 0; i < nest->hierarchy.level_count; i++) {
 		struct nest_level *level = &nest->hierarchy.levels[i];
-		level->multiple_buffering = 1 + (double)random_below(random, 2);
-		level->fill_cycles = (int64_t)random_below(random, 3);
-		level->drain_cycles = (int64_t)random_below(random, 3);
+		level->store.multiple_buffering = 1 + (double)random_below(random, 2);
+		level->store.fill_cycles = (int64_t)random_below(random, 3);
+		level->store.drain_cycles = (int64_t)random_below(random, 3);
 	}
 }
 

@@ -17,18 +17,18 @@ static void draw_prices(struct random *random, struct nest_case *nest)
 {
 	for (int i = 0; i < nest->hierarchy.level_count; i++) {
 		struct nest_level *level = &nest->hierarchy.levels[i];
-		struct ratio *rates[] = {
-			&level->read_rate, &level->write_rate, &level->shared_rate};
+		struct ratio *rates[] = {&level->store.read_rate, &level->store.write_rate,
+			&level->store.shared_rate};
 		for (int k = 0; k < 3; k++)
 			if (random_below(random, 3) == 0)
 				ratio_make(1 + (int64_t)random_below(random, 64),
 					1 + (int64_t)random_below(random, 64), rates[k]);
-		level->block_size = 1 + (int64_t)random_below(random, 64);
+		level->store.block_words = 1 + (int64_t)random_below(random, 64);
 		if (level->mesh_x % 2 == 0 && random_below(random, 2))
-			level->cluster_size = 2;
+			level->store.cluster_size = 2;
 		level->gated_at = (int)random_below(random, (uint64_t)nest->hierarchy.level_count);
-		level->fill_cycles = (int64_t)random_below(random, 5);
-		level->drain_cycles = (int64_t)random_below(random, 5);
+		level->store.fill_cycles = (int64_t)random_below(random, 5);
+		level->store.drain_cycles = (int64_t)random_below(random, 5);
 	}
 }
 
@@ -47,7 +47,7 @@ static wide time_of(wide work, int64_t instances, struct ratio rate)
 static wide time_of_both(wide work, int64_t rows, int64_t instances, const struct nest_level *level,
 	struct ratio rate)
 {
-	struct ratio row = level->row_cycles;
+	struct ratio row = level->store.row_cycles;
 	wide both = work * rate.den * row.den + (wide)rows * row.num * rate.num;
 	return rate.num ? ceil_div(both, (wide)instances * rate.num * row.den) : 0;
 }
@@ -60,14 +60,14 @@ static wide level_cycles(const struct nest_case *nest, const struct nest_counts 
 		reads += counts->at[i][t].reads;
 		writes += (wide)counts->at[i][t].fills + counts->at[i][t].updates;
 	}
-	bool shared = level->shared_rate.num;
+	bool shared = level->store.shared_rate.num;
 	wide needed[] = {time_of_both(reads, shared ? 0 : counts->rows[i], counts->utilized[i],
-				 level, level->read_rate),
-		time_of(writes, counts->utilized[i], level->write_rate),
+				 level, level->store.read_rate),
+		time_of(writes, counts->utilized[i], level->store.write_rate),
 		time_of_both(reads + writes, counts->rows[i], counts->utilized[i], level,
-			level->shared_rate),
-		ceil_div((wide)counts->rounds[i] * level->round_cycles.num,
-			level->round_cycles.den)};
+			level->store.shared_rate),
+		ceil_div((wide)counts->rounds[i] * level->store.round_cycles.num,
+			level->store.round_cycles.den)};
 	for (int k = 0; k < 4; k++)
 		most = needed[k] > most ? needed[k] : most;
 	return most;
@@ -78,12 +78,12 @@ static double space_pj(const struct nest_case *nest, const struct nest_counts *c
 	const struct nest_level *level = &nest->hierarchy.levels[i];
 	const struct nest_count *count = &counts->at[i][t];
 	const int64_t words[NEST_ACTIONS] = {count->reads, count->fills, count->updates};
-	int64_t all = level->mesh_x * level->mesh_y / level->cluster_size;
+	int64_t all = level->mesh_x * level->mesh_y / level->store.cluster_size;
 	int64_t clusters = counts->utilized[i] < all ? counts->utilized[i] : all;
 	double pj = 0;
 	for (int a = 0; a < NEST_ACTIONS; a++)
 		pj += level->pj[a] * (double)(int64_t)ceil_div(words[a],
-					     (wide)counts->utilized[i] * level->block_size);
+					     (wide)counts->utilized[i] * level->store.block_words);
 	return pj * (double)clusters;
 }
 
@@ -102,7 +102,7 @@ static const char *differs(const struct nest_case *nest, const struct nest_count
 		const struct nest_level *level = &hierarchy->levels[i];
 		wide cycles = level_cycles(nest, counts, i);
 		most = cycles > most ? cycles : most;
-		network += level->fill_cycles + level->drain_cycles;
+		network += level->store.fill_cycles + level->store.drain_cycles;
 		if (cycles != score->level_cycles[i])
 			return arena_format(arena, "%s takes %" PRId64 " cycles, not %" PRId64 "\n",
 				level->name, score->level_cycles[i], (int64_t)cycles);

@@ -55,14 +55,14 @@ static void draw_levels(struct random *random, struct nest_case *nest)
 {
 	for (int i = 0; i < nest->hierarchy.level_count; i++) {
 		struct nest_level *level = &nest->hierarchy.levels[i];
-		level->block_size = 1 + (int64_t)random_below(random, 8);
+		level->store.block_words = 1 + (int64_t)random_below(random, 8);
 		if (level->storage && random_below(random, 16) == 0) {
-			level->size = level->entries = 0;
-			level->no_room = true;
+			level->size = level->store.entries = 0;
+			level->store.no_room = true;
 		}
 		if (random_below(random, 3) == 0)
 			ratio_make(1 + (int64_t)random_below(random, 8),
-				1 + (int64_t)random_below(random, 3), &level->read_rate);
+				1 + (int64_t)random_below(random, 3), &level->store.read_rate);
 		if (random_below(random, 8) == 0)
 			level->no_link_transfer = (uint8_t)random_below(random, 256);
 	}

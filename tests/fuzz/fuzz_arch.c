@@ -73,8 +73,8 @@ static void check_arch(const struct arch *arch)
 		const struct level *level = &arch->levels[r];
 		assert_true(level->fanout_x > 0 && level->fanout_y > 0);
 		assert_int_equal(level->instances, outside * level->fanout_x * level->fanout_y);
-		assert_true(level->word_bits > 0 && level->block_words > 0);
-		assert_true(level->cluster_size > 0 && level->entries >= 0);
+		assert_true(level->store.word_bits > 0 && level->store.block_words > 0);
+		assert_true(level->store.cluster_size > 0 && level->store.entries >= 0);
 		assert_int_equal(arch_level(arch, level->name), r);
 		if (level->kind != LEVEL_COMPUTE) /* nothing stands inside one */
 			outside = level->instances;
@@ -88,7 +88,8 @@ static void check_hierarchy(const struct hierarchy *hierarchy)
 		const struct nest_level *level = &hierarchy->levels[i];
 		assert_int_equal(level->mesh_x * level->fanout_x, mesh_x);
 		assert_int_equal(level->mesh_y * level->fanout_y, mesh_y);
-		assert_true(level->size <= level->entries || level->multiple_buffering < 1);
+		assert_true(
+			level->size <= level->store.entries || level->store.multiple_buffering < 1);
 		assert_in_range(level->gated_at, 0, hierarchy->level_count - 1);
 		mesh_x = level->mesh_x;
 		mesh_y = level->mesh_y;

@@ -41,7 +41,7 @@ static void open_case(struct problem_case *out, struct arena *arena, struct rand
 	options.flags = draw % 8 == 0 || draw % 8 == 3;
 	nest_case_draw(random, &options, &out->nest);
 	for (int i = 0; i < out->nest.hierarchy.level_count && draw % 4 == 1; i++)
-		out->nest.hierarchy.levels[i].block_size = 1;
+		out->nest.hierarchy.levels[i].store.block_words = 1;
 	if (draw % 5 == 2)
 		nest_case_paces(random, true, &out->nest);
 	struct domain *domain = nest_domain_free(arena, &out->nest);
@@ -129,7 +129,7 @@ static void follow(struct law *law, struct problem_case *problem, const struct s
 	for (int t = 0; t < nest->shape.space_count; t++)
 		whole &= problem->frame.plain[t];
 	for (int i = 0; i < nest->hierarchy.level_count; i++)
-		whole &= nest->hierarchy.levels[i].block_size == 1;
+		whole &= nest->hierarchy.levels[i].store.block_words == 1;
 	law->plain += whole;
 	law->met += whole && floor.energy_pj >= score->energy_pj * (1 - 1e-9) &&
 		    floor.cycles == score->cycles && floor.accesses[0] + 1 >= score->accesses[0];

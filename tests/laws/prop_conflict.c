@@ -119,7 +119,7 @@ static const struct domain *with_limits(struct arena *arena, const struct domain
 		if (!(sizes >> i & 1))
 			level->size = 0;
 		if (!(fills >> i & 1))
-			level->least_utilization = 0;
+			level->store.least_utilization = 0;
 		if (!(fanouts >> i & 1) && level->fanout_x * level->fanout_y > 1) {
 			struct level *block = &arch->levels[level->block_row];
 			level->fanout_x = level->fanout_y = 1 << 20;

@@ -104,7 +104,7 @@ static void follow(struct law *law, struct arena *arena, struct random *random,
 	}
 	bool whole = frame->plain && !frame->timeloop && frame->count > 1;
 	for (int i = 0; i < nest->hierarchy.level_count; i++)
-		whole &= nest->hierarchy.levels[i].block_size == 1;
+		whole &= nest->hierarchy.levels[i].store.block_words == 1;
 	law->plain += whole;
 	law->met += whole && cost.energy_pj >= score->energy_pj * (1 - 1e-9) &&
 		    cost.cycles == (double)score->cycles;
@@ -176,7 +176,7 @@ static void try_law(struct law *law, struct arena *arena, uint64_t seed, long co
 		options.systolic = draw % 3 == 0;
 		nest_case_draw(&random, &options, &nest);
 		for (int i = 0; i < nest.hierarchy.level_count && draw % 4 == 1; i++)
-			nest.hierarchy.levels[i].block_size = 1;
+			nest.hierarchy.levels[i].store.block_words = 1;
 		if (draw % 5 == 2)
 			nest_case_paces(&random, true, &nest);
 		struct domain *domain = nest_domain_free(arena, &nest);

@@ -177,7 +177,7 @@ static void draw(uint64_t seed, long i, int64_t extent_most, struct nest_case *n
 	if (extent_most)
 		nest_case_grow(&random, extent_most, nest);
 	for (int l = 0; l < nest->hierarchy.level_count; l++)
-		nest->hierarchy.levels[l].size = nest->hierarchy.levels[l].entries = 0;
+		nest->hierarchy.levels[l].size = nest->hierarchy.levels[l].store.entries = 0;
 	int outermost = nest->hierarchy.level_count - 1;
 	while (outermost > 0 && !nest->hierarchy.levels[outermost].storage)
 		outermost--;

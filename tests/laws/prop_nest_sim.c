@@ -110,9 +110,9 @@ static const char *check_times(const struct nest_case *nest, const struct nest_s
 			writes += (count->fills + count->updates) * halves;
 		}
 		stalls += sim->stall_by_level[i];
-		if (too_fast(reads, level->read_rate, sim->cycles, utilized) ||
-			too_fast(writes, level->write_rate, sim->cycles, utilized) ||
-			too_fast(reads + writes, level->shared_rate, sim->cycles, utilized))
+		if (too_fast(reads, level->store.read_rate, sim->cycles, utilized) ||
+			too_fast(writes, level->store.write_rate, sim->cycles, utilized) ||
+			too_fast(reads + writes, level->store.shared_rate, sim->cycles, utilized))
 			return "no port is faster than its rate";
 	}
 	if (sim->fill_cycles < 0 || sim->drain_cycles < 0 || sim->stall_cycles < 0 ||
@@ -134,15 +134,15 @@ static int64_t time_on(struct arena *arena, const struct nest_case *nest, struct
 	struct nest_case other = *nest;
 	for (int i = 0; i < other.hierarchy.level_count; i++) {
 		struct nest_level *level = &other.hierarchy.levels[i];
-		level->read_rate.num *= machine.faster;
-		level->write_rate.num *= machine.faster;
-		level->shared_rate.num *= machine.faster;
+		level->store.read_rate.num *= machine.faster;
+		level->store.write_rate.num *= machine.faster;
+		level->store.shared_rate.num *= machine.faster;
 		if (!machine.faster) {
-			level->fill_cycles = level->drain_cycles = 0;
-			level->round_cycles.num = level->row_cycles.num = 0;
+			level->store.fill_cycles = level->store.drain_cycles = 0;
+			level->store.round_cycles.num = level->store.row_cycles.num = 0;
 		}
 		if (machine.buffers > 0)
-			level->multiple_buffering = machine.buffers;
+			level->store.multiple_buffering = machine.buffers;
 	}
 	return simulate(arena, &other, (struct nest_sim_options){.timing = true}).cycles;
 }
@@ -154,7 +154,7 @@ static bool below_model(
 	struct hierarchy hierarchy = nest->hierarchy;
 	struct nest_score score;
 	for (int i = 0; i < hierarchy.level_count; i++)
-		hierarchy.levels[i].fill_cycles = hierarchy.levels[i].drain_cycles = 0;
+		hierarchy.levels[i].store.fill_cycles = hierarchy.levels[i].store.drain_cycles = 0;
 	nest_derive(nest_model_make(arena, &hierarchy, &nest->shape, COUNTING_EXACT), &sim->counts,
 		&score);
 	return sim->cycles < score.cycles;
@@ -210,12 +210,12 @@ static void draw_ports(struct random *random, struct hierarchy *hierarchy)
 {
 	for (int i = 0; i < hierarchy->level_count; i++) {
 		struct nest_level *level = &hierarchy->levels[i];
-		level->read_rate = draw_rate(random);
-		level->write_rate = draw_rate(random);
-		level->shared_rate = draw_rate(random);
-		level->multiple_buffering = 1 + (double)random_below(random, 2);
-		level->fill_cycles = (int64_t)random_below(random, 3);
-		level->drain_cycles = (int64_t)random_below(random, 3);
+		level->store.read_rate = draw_rate(random);
+		level->store.write_rate = draw_rate(random);
+		level->store.shared_rate = draw_rate(random);
+		level->store.multiple_buffering = 1 + (double)random_below(random, 2);
+		level->store.fill_cycles = (int64_t)random_below(random, 3);
+		level->store.drain_cycles = (int64_t)random_below(random, 3);
 		for (int t = 0; t < SHAPE_SPACES_MOST; t++)
 			level->rate_scale[t] = random_below(random, 4) ? 1 : 0.5;
 	}
@@ -293,7 +293,7 @@ static void spoil(struct random *random, struct nest_case *nest)
 		break;
 	case 4:
 		level->size = 20;
-		level->least_utilization = 0.5;
+		level->store.least_utilization = 0.5;
 		break;
 	case 5:
 		level->least_usage = 0.75;

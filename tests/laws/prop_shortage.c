@@ -43,7 +43,7 @@ static void set_limit(struct relaxed *relaxed, const struct shortage *limit, int
 		relaxed_set_fanout(relaxed, limit->level, level->fanout_x, value);
 		break;
 	case SHORTAGE_UTILIZATION:
-		level->least_utilization = ((double)value - 0.25) / (double)level->size;
+		level->store.least_utilization = ((double)value - 0.25) / (double)level->size;
 		break;
 	default:
 		relaxed->domain.least_parallelism =

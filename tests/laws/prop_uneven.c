@@ -138,7 +138,7 @@ static void follow(struct law *law, struct whole *whole)
 	}
 	bool plain = whole->frame->plain && !whole->frame->timeloop;
 	for (int i = 0; i < whole->nest->hierarchy.level_count; i++)
-		plain &= whole->nest->hierarchy.levels[i].block_size == 1;
+		plain &= whole->nest->hierarchy.levels[i].store.block_words == 1;
 	law->plain += plain;
 	law->near += plain &&
 		     uneven_bound(&whole->view, part).energy_pj >= whole->score.energy_pj * 0.99;
@@ -184,7 +184,7 @@ static void try_law(struct law *law, struct arena *arena, uint64_t seed, long co
 		options.flags = draw % 8 == 0;
 		nest_case_draw(&random, &options, &nest);
 		for (int i = 0; i < nest.hierarchy.level_count && draw % 3 == 1; i++)
-			nest.hierarchy.levels[i].block_size = 1;
+			nest.hierarchy.levels[i].store.block_words = 1;
 		if (draw % 4)
 			nest_domain_limit(&random, &nest);
 		struct domain *domain = nest_domain_free(arena, &nest);

@@ -92,17 +92,18 @@ static void compare_level(
 	expect(test, level->name, spec, "instances", json_integer(level->mesh_x * level->mesh_y));
 	expect(test, level->name, spec, "mesh",
 		json_pack("[I, I]", (json_int_t)level->mesh_x, (json_int_t)level->mesh_y));
-	expect(test, level->name, spec, "word_bits", json_integer(level->word_bits));
-	expect(test, level->name, spec, "size", number_or_null(level->entries));
+	expect(test, level->name, spec, "word_bits", json_integer(level->store.word_bits));
+	expect(test, level->name, spec, "size", number_or_null(level->store.entries));
 	expect(test, level->name, spec, "effective_size", number_or_null(level->size));
-	expect(test, level->name, spec, "block_size", json_integer(level->block_size));
-	expect(test, level->name, spec, "cluster_size", json_integer(level->cluster_size));
-	expect(test, level->name, spec, "multiple_buffering", json_real(level->multiple_buffering));
-	expect(test, level->name, spec, "read_bandwidth", rate(level->read_rate));
-	expect(test, level->name, spec, "write_bandwidth", rate(level->write_rate));
-	expect(test, level->name, spec, "shared_bandwidth", rate(level->shared_rate));
+	expect(test, level->name, spec, "block_size", json_integer(level->store.block_words));
+	expect(test, level->name, spec, "cluster_size", json_integer(level->store.cluster_size));
+	expect(test, level->name, spec, "multiple_buffering",
+		json_real(level->store.multiple_buffering));
+	expect(test, level->name, spec, "read_bandwidth", rate(level->store.read_rate));
+	expect(test, level->name, spec, "write_bandwidth", rate(level->store.write_rate));
+	expect(test, level->name, spec, "shared_bandwidth", rate(level->store.shared_rate));
 	expect(test, level->name, spec, "vector_access_energy_pJ",
-		hundredths(most / (double)level->cluster_size));
+		hundredths(most / (double)level->store.cluster_size));
 	expect(test, level->name, spec, "leak_pJ_per_instance_cycle", hundredths(level->leak_pj));
 }
 

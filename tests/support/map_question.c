@@ -21,14 +21,14 @@ static void lift_home(struct hierarchy *hierarchy)
 	while (!hierarchy->levels[i].storage)
 		i--;
 	hierarchy->levels[i].size = 0;
-	hierarchy->levels[i].least_utilization = 0;
+	hierarchy->levels[i].store.least_utilization = 0;
 }
 
 static void price_networks(struct random *random, struct hierarchy *hierarchy)
 {
 	for (int i = 0; i < hierarchy->level_count; i++) {
-		hierarchy->levels[i].hop_pj = (double)random_below(random, 5) / 4;
-		hierarchy->levels[i].router_pj = (double)random_below(random, 3) / 4;
+		hierarchy->levels[i].store.hop_pj = (double)random_below(random, 5) / 4;
+		hierarchy->levels[i].store.router_pj = (double)random_below(random, 3) / 4;
 	}
 }
 

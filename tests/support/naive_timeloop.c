@@ -349,7 +349,7 @@ static bool to_count(double words, int64_t instances, int64_t *out)
 static void pass(const struct run *run, int i, double part, struct nest_counts *out)
 {
 	const struct record *record = &run->records[i];
-	bool twice = run->space->written && !run->hierarchy->levels[i].reduces;
+	bool twice = run->space->written && !run->hierarchy->levels[i].store.reduces;
 	double hops = 0, routers = 0;
 	for (int k = 0; k < record->count; k++) {
 		double words = twice ? 2 * record->at[k].words - part : record->at[k].words;

@@ -39,15 +39,15 @@ static struct ratio draw_rate(struct random *random)
 static void draw_level(struct random *random, struct nest_level *level)
 {
 	level->size = draw_chance(random, 2) ? 0 : 100000 + draw_below(random, 100000);
-	level->entries = level->size;
-	level->multiple_buffering = 1;
-	level->word_bits = 16;
-	level->block_size = 1 + draw_below(random, 4);
-	level->cluster_size = 1;
-	level->read_rate = draw_rate(random);
-	level->write_rate = draw_rate(random);
-	level->shared_rate = draw_rate(random);
-	level->row_cycles = level->round_cycles = (struct ratio){0, 1};
+	level->store.entries = level->size;
+	level->store.multiple_buffering = 1;
+	level->store.word_bits = 16;
+	level->store.block_words = 1 + draw_below(random, 4);
+	level->store.cluster_size = 1;
+	level->store.read_rate = draw_rate(random);
+	level->store.write_rate = draw_rate(random);
+	level->store.shared_rate = draw_rate(random);
+	level->store.row_cycles = level->store.round_cycles = (struct ratio){0, 1};
 	for (int t = 0; t < SHAPE_SPACES_MOST; t++)
 		level->rate_scale[t] = 1;
 	for (int a = 0; a < NEST_ACTIONS; a++)
@@ -78,10 +78,10 @@ void nest_case_paces(struct random *random, bool countable, struct nest_case *ne
 		struct nest_level *level = &nest->hierarchy.levels[i];
 		if (draw_chance(random, 2))
 			ratio_make(1 + draw_below(random, 50), 1 + draw_below(random, 3),
-				&level->round_cycles);
+				&level->store.round_cycles);
 		if (rows && draw_chance(random, 2))
 			ratio_make(1 + draw_below(random, 7), 1 + draw_below(random, 3),
-				&level->row_cycles);
+				&level->store.row_cycles);
 		for (int t = 0; t < nest->shape.space_count; t++)
 			level->row_rank[t] = countable ? plain_rank(&nest->shape.spaces[t])
 						       : (int)draw_below(random,

@@ -58,10 +58,11 @@ static void shrink_level(struct shrink *shrink)
 {
 	for (int i = 0; i < shrink->nest->hierarchy.level_count; i++) {
 		struct nest_level *level = &begin(shrink)->hierarchy.levels[i];
-		level->size = level->entries = 0;
-		level->block_size = 1;
+		level->size = level->store.entries = 0;
+		level->store.block_words = 1;
 		level->ring = false;
-		level->read_rate = level->write_rate = level->shared_rate = (struct ratio){0, 1};
+		level->store.read_rate = level->store.write_rate = level->store.shared_rate =
+			(struct ratio){0, 1};
 		level->leak_pj = 0;
 		memset(level->pj, 0, sizeof level->pj);
 		settle(shrink);

@@ -58,9 +58,9 @@ static void add_level(struct text *text, const struct nest_case *nest, int i)
 		text_add(text, " | size %" PRId64, level->size);
 	if (level->ring)
 		text_add(text, " | ring");
-	add_rate(text, "read", level->read_rate);
-	add_rate(text, "write", level->write_rate);
-	add_rate(text, "shared", level->shared_rate);
+	add_rate(text, "read", level->store.read_rate);
+	add_rate(text, "write", level->store.write_rate);
+	add_rate(text, "shared", level->store.shared_rate);
 	add_spaces(text, shape, "| no_reuse", level->no_temporal_reuse);
 	add_spaces(text, shape, "| rmw_first_update", level->rmw_first_update);
 	add_spaces(text, shape, "| no_coalesce", level->no_coalesce);

@@ -175,9 +175,9 @@ void nest_domain_limit(struct random *random, struct nest_case *nest)
 		level->size = 0;
 		if (level->storage && draw_chance(random, 2))
 			level->size = 1 + (int64_t)random_below(random, 40);
-		level->least_utilization = 0;
+		level->store.least_utilization = 0;
 		if (level->size && draw_chance(random, 4))
-			level->least_utilization = (double)(1 + random_below(random, 4)) / 4;
+			level->store.least_utilization = (double)(1 + random_below(random, 4)) / 4;
 	}
 }
 

@@ -137,7 +137,7 @@ static bool level_fits(
 	}
 	return level->size == 0 ||
 	       (sum <= level->size &&
-		       (double)sum >= level->least_utilization * (double)level->size);
+		       (double)sum >= level->store.least_utilization * (double)level->size);
 }
 
 /* Every dataspace has a loop over one of its dimensions. */

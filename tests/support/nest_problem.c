@@ -19,12 +19,12 @@ static uint64_t below(struct random *random, uint64_t bound)
 static void draw_room(struct random *random, struct nest_level *level)
 {
 	level->size = 0;
-	level->least_utilization = 0;
+	level->store.least_utilization = 0;
 	if (!level->storage || draw_chance(random, 4))
 		return;
 	level->size = 1 + (int64_t)below(random, UINT64_C(4) << below(random, 15));
 	if (draw_chance(random, 16))
-		level->least_utilization = (double)(1 + below(random, 3)) / 4;
+		level->store.least_utilization = (double)(1 + below(random, 3)) / 4;
 }
 
 static void draw_prices(struct random *random, struct nest_level *level)
@@ -33,18 +33,18 @@ static void draw_prices(struct random *random, struct nest_level *level)
 	for (int a = 0; a < NEST_ACTIONS && draw_chance(random, 2); a++)
 		level->pj[a] *= (double)(1 + below(random, 200)) / 8;
 	if (draw_chance(random, 4))
-		level->cluster_size = 1 + (int64_t)below(random, 4);
+		level->store.cluster_size = 1 + (int64_t)below(random, 4);
 	if (draw_chance(random, 4))
 		for (int t = 0; t < SHAPE_SPACES_MOST; t++)
 			level->rate_scale[t] = scales[below(random, 5)];
 	if (draw_chance(random, 6))
-		level->hop_pj = (double)below(random, 16) / 8;
+		level->store.hop_pj = (double)below(random, 16) / 8;
 	if (draw_chance(random, 6))
-		level->router_pj = (double)below(random, 16) / 8;
+		level->store.router_pj = (double)below(random, 16) / 8;
 	if (draw_chance(random, 8))
-		level->fill_cycles = (int64_t)below(random, 100);
+		level->store.fill_cycles = (int64_t)below(random, 100);
 	if (draw_chance(random, 8))
-		level->drain_cycles = (int64_t)below(random, 100);
+		level->store.drain_cycles = (int64_t)below(random, 100);
 }
 
 /* Blocks with more room than the nest's own mapping needs: some unrollings fit, some do not. */
@@ -258,13 +258,7 @@ struct nest_problem *nest_problem_pad(const struct nest_problem *problem, int ab
 		.mesh_y = outside->mesh_y,
 		.fanout_x = outside->fanout_x,
 		.fanout_y = outside->fanout_y,
-		.multiple_buffering = 1,
-		.word_bits = 16,
-		.block_size = 1,
-		.cluster_size = 1,
-		.read_rate = {0, 1},
-		.write_rate = {0, 1},
-		.shared_rate = {0, 1},
+		.store = storage_unlimited,
 		.gated_at = at,
 		.no_spatial_reuse = outside->no_spatial_reuse,
 		.no_link_transfer = outside->no_link_transfer};
@@ -328,7 +322,8 @@ struct nest_problem *nest_problem_relax(const struct nest_problem *problem, stru
 			out->arena, out->constraints, (int)below(random, (uint64_t)count), false);
 	for (int i = 0; i < out->nest.hierarchy.level_count; i++) {
 		struct nest_level *level = &out->nest.hierarchy.levels[i];
-		level->size *= level->least_utilization > 0 ? 1 : 1 + (int64_t)below(random, 2);
+		level->size *=
+			level->store.least_utilization > 0 ? 1 : 1 + (int64_t)below(random, 2);
 	}
 	return compile(out) ? out : NULL;
 }

@@ -23,10 +23,7 @@ static void add_level(struct arena *arena, struct arch *arch, char *word)
 		.fanout_x = 1,
 		.fanout_y = 1,
 		.alignment = 1,
-		.word_bits = 16,
-		.block_words = 1,
-		.cluster_size = 1,
-		.multiple_buffering = 1};
+		.store = storage_unlimited};
 	if (fanout) {
 		char *rest;
 		level->fanout_x = strtoll(fanout + 1, &rest, 10);

@@ -24,10 +24,7 @@ static struct level level(const char *name, enum level_class kind, int64_t insta
 		.fanout_y = 1,
 		.instances = instances,
 		.alignment = 1,
-		.word_bits = 16,
-		.block_words = 1,
-		.cluster_size = 1,
-		.multiple_buffering = 1,
+		.store = storage_unlimited,
 	};
 }
 

@@ -41,8 +41,8 @@ static void assert_same_level(const struct level *a, const struct level *b)
 	assert_int_equal(a->reserve, b->reserve);
 	assert_int_equal(a->scratchpad, b->scratchpad);
 	assert_int_equal(a->alignment, b->alignment);
-	assert_int_equal(a->word_bits, b->word_bits);
-	assert_int_equal(a->block_words, b->block_words);
+	assert_int_equal(a->store.word_bits, b->store.word_bits);
+	assert_int_equal(a->store.block_words, b->store.block_words);
 	assert_same_ratio(a->read_rate, b->read_rate);
 	assert_same_ratio(a->write_rate, b->write_rate);
 	assert_int_equal(a->shared_rate, b->shared_rate);

@@ -44,15 +44,15 @@ TEST(attributes_come_from_containers_outwards_in)
 		"  - !Component {name: b, class: regfile, attributes: {depth: 5}}\n" MAC);
 	assert_false(arch->tree);
 	assert_int_equal(arch->level_count, 7);
-	assert_int_equal(find(arch, "DRAM")->word_bits, 8);
-	assert_int_equal(find(arch, "DRAM")->block_words, 8);
-	assert_int_equal(find(arch, "DRAM")->entries, 0);
-	assert_int_equal(find(arch, "a")->word_bits, 4);
-	assert_int_equal(find(arch, "a")->entries, 32);
-	assert_int_equal(find(arch, "b")->word_bits, 16);
-	assert_int_equal(find(arch, "b")->entries, 5);
+	assert_int_equal(find(arch, "DRAM")->store.word_bits, 8);
+	assert_int_equal(find(arch, "DRAM")->store.block_words, 8);
+	assert_int_equal(find(arch, "DRAM")->store.entries, 0);
+	assert_int_equal(find(arch, "a")->store.word_bits, 4);
+	assert_int_equal(find(arch, "a")->store.entries, 32);
+	assert_int_equal(find(arch, "b")->store.word_bits, 16);
+	assert_int_equal(find(arch, "b")->store.entries, 5);
 	assert_int_equal(find(arch, "b")->instances, 12);
-	assert_int_equal(find(arch, "mac")->word_bits, 16);
+	assert_int_equal(find(arch, "mac")->store.word_bits, 16);
 	assert_true(arch->clock_hz.num == 500000000 && arch->clock_hz.den == 1);
 	assert_string_equal(arch->name, "system");
 }
@@ -68,9 +68,9 @@ TEST(attributes_may_use_each_other)
 		diag);
 	assert_string_equal(complaints_text(arena, diag), "");
 	assert_int_equal(find(arch, "a")->instances, 20);
-	assert_int_equal(find(arch, "a")->word_bits, 4);
-	assert_int_equal(find(arch, "a")->block_words, 6);
-	assert_int_equal(find(arch, "a")->entries, 24 * 5 * 6);
+	assert_int_equal(find(arch, "a")->store.word_bits, 4);
+	assert_int_equal(find(arch, "a")->store.block_words, 6);
+	assert_int_equal(find(arch, "a")->store.entries, 24 * 5 * 6);
 }
 
 TEST(a_clock_is_needed_by_graphs_only)
@@ -107,7 +107,7 @@ TEST(branches_become_levels_one_after_the_other)
 		assert_string_equal(level->name, rows[i].name);
 		assert_int_equal(level->parallel, rows[i].parallel);
 		assert_int_equal(level->branch, rows[i].branch);
-		assert_int_equal(level->word_bits, rows[i].bits);
+		assert_int_equal(level->store.word_bits, rows[i].bits);
 		assert_int_equal(level->instances, 12);
 	}
 	assert_int_equal(arch->level_count, 10);
@@ -138,7 +138,7 @@ TEST(a_container_may_hold_its_levels_itself)
 	assert_int_equal(arch->level_count, 5);
 	assert_string_equal(arch->levels[3].name, "RF");
 	assert_int_equal(arch->levels[3].instances, 4);
-	assert_int_equal(arch->levels[3].word_bits, 8);
+	assert_int_equal(arch->levels[3].store.word_bits, 8);
 }
 
 TEST(sizes_are_words)
@@ -174,11 +174,13 @@ TEST(sizes_are_words)
 				"  - !Component {name: L, class: SRAM, attributes: {%s}}\n" MAC,
 				rows[i].attributes));
 		const struct level *level = &arch->levels[0];
-		if (level->entries != rows[i].entries || level->block_words != rows[i].block ||
-			level->cluster_size != rows[i].cluster)
+		if (level->store.entries != rows[i].entries ||
+			level->store.block_words != rows[i].block ||
+			level->store.cluster_size != rows[i].cluster)
 			fail_msg("%s: %lld entries, block %lld, cluster %lld", rows[i].attributes,
-				(long long)level->entries, (long long)level->block_words,
-				(long long)level->cluster_size);
+				(long long)level->store.entries,
+				(long long)level->store.block_words,
+				(long long)level->store.cluster_size);
 	}
 }
 
@@ -194,16 +196,16 @@ TEST(limits_are_words_per_cycle)
 		     "power_gated_at: a, entries: 9, "
 		     "per_dataspace_bandwidth_consumption_scale: {W: 0.5, I: 2}}}\n" MAC);
 	const struct level *a = find(arch, "a"), *b = find(arch, "b");
-	assert_true(a->shared_words.num == 3 && a->shared_words.den == 10);
-	assert_true(a->read_words.num == 2 && a->read_words.den == 1);
-	assert_true(a->write_words.num == 6 && a->write_words.den == 1);
-	assert_true(b->read_words.num == 7 && b->read_words.den == 2);
-	assert_true(b->write_words.num == 7 && b->write_words.den == 2);
-	assert_int_equal(b->shared_words.num, 0);
-	assert_true(b->multiple_buffering == 1.5 && b->least_utilization == 0.5);
-	assert_int_equal(b->fill_cycles, 3);
-	assert_int_equal(b->drain_cycles, 4);
-	assert_true(b->hop_pj == 0.5 && b->router_pj == 2);
+	assert_true(a->store.shared_rate.num == 3 && a->store.shared_rate.den == 10);
+	assert_true(a->store.read_rate.num == 2 && a->store.read_rate.den == 1);
+	assert_true(a->store.write_rate.num == 6 && a->store.write_rate.den == 1);
+	assert_true(b->store.read_rate.num == 7 && b->store.read_rate.den == 2);
+	assert_true(b->store.write_rate.num == 7 && b->store.write_rate.den == 2);
+	assert_int_equal(b->store.shared_rate.num, 0);
+	assert_true(b->store.multiple_buffering == 1.5 && b->store.least_utilization == 0.5);
+	assert_int_equal(b->store.fill_cycles, 3);
+	assert_int_equal(b->store.drain_cycles, 4);
+	assert_true(b->store.hop_pj == 0.5 && b->store.router_pj == 2);
 	assert_string_equal(b->gated_at, "a");
 	assert_int_equal(b->scales.count, 2);
 	assert_string_equal(b->scales.at[0].space, "W");
@@ -265,8 +267,8 @@ TEST(prices_that_are_not_modelled_are_warned_about)
 	assert_non_null(strstr(complaints_text(arena, diag),
 		"warning: 'addr-gen-energy' in level 'a' is not modelled: energies lack what it "
 		"adds\n"));
-	assert_true(!find(arch, "a")->reduces && find(arch, "b")->reduces);
-	assert_true(!find(arch, "c")->reduces && find(arch, "d")->reduces);
+	assert_true(!find(arch, "a")->store.reduces && find(arch, "b")->store.reduces);
+	assert_true(!find(arch, "c")->store.reduces && find(arch, "d")->store.reduces);
 }
 
 /* A network is not a level, but its fan-out counts; what it says of itself is not inherited. */
@@ -281,7 +283,7 @@ TEST(networks_are_left_out)
 	assert_non_null(arch);
 	assert_int_equal(find(arch, "n")->kind, LEVEL_CONTAINER);
 	assert_null(find(arch, "n")->device);
-	assert_int_equal(find(arch, "a")->word_bits, 16);
+	assert_int_equal(find(arch, "a")->store.word_bits, 16);
 	assert_string_equal(strstr(complaints_first(arena, diag), "warning: "),
 		"warning: a 'SimpleMulticast' is a network, and data moves over Timeloop's default "
 		"one: 'n' is left out of the machine");

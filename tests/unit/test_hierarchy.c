@@ -134,15 +134,15 @@ TEST(limits_and_energies_are_taken_over)
 		"per_dataspace_bandwidth_consumption_scale: {Outputs: 0.5}}}\n"
 		"  - !Component {name: mac, class: mac, attributes: {energy: 0.5}}\n");
 	const struct nest_level *glb = &hierarchy->levels[0], *dram = &hierarchy->levels[1];
-	assert_int_equal(glb->entries, 400);
+	assert_int_equal(glb->store.entries, 400);
 	assert_int_equal(glb->size, 266);
-	assert_int_equal(glb->word_bits, 8);
-	assert_int_equal(glb->block_size, 4);
-	assert_int_equal(glb->cluster_size, 2);
-	assert_true(glb->least_utilization == 0.25);
-	assert_true(glb->read_rate.num == 5 && glb->read_rate.den == 2);
-	assert_true(glb->write_rate.num == 0 && glb->write_rate.den == 1);
-	assert_true(glb->shared_rate.num == 0 && glb->shared_rate.den == 1);
+	assert_int_equal(glb->store.word_bits, 8);
+	assert_int_equal(glb->store.block_words, 4);
+	assert_int_equal(glb->store.cluster_size, 2);
+	assert_true(glb->store.least_utilization == 0.25);
+	assert_true(glb->store.read_rate.num == 5 && glb->store.read_rate.den == 2);
+	assert_true(glb->store.write_rate.num == 0 && glb->store.write_rate.den == 1);
+	assert_true(glb->store.shared_rate.num == 0 && glb->store.shared_rate.den == 1);
 	assert_true(glb->rate_scale[0] == 1 && glb->rate_scale[2] == 0.5);
 	assert_true(glb->pj[NEST_READ] == 3 && glb->pj[NEST_UPDATE] == 3 && glb->leak_pj == 0);
 	assert_int_equal(glb->gated_at, 1);
@@ -165,9 +165,12 @@ TEST(meshes_have_the_networks_of_their_containers)
 		"  - !Component {name: mac, class: mac}\n");
 	const struct nest_level *levels = hierarchy->levels;
 	assert_string_equal(levels[1].name, "inter_PE_spatial");
-	assert_true(levels[0].hop_pj == 0.5 && levels[0].router_pj == 1 && levels[0].reduces);
-	assert_true(levels[1].hop_pj == 0.5 && levels[1].router_pj == 0 && levels[1].reduces);
-	assert_true(levels[2].hop_pj == 0 && levels[2].router_pj == 3 && !levels[2].reduces);
+	assert_true(levels[0].store.hop_pj == 0.5 && levels[0].store.router_pj == 1 &&
+		    levels[0].store.reduces);
+	assert_true(levels[1].store.hop_pj == 0.5 && levels[1].store.router_pj == 0 &&
+		    levels[1].store.reduces);
+	assert_true(levels[2].store.hop_pj == 0 && levels[2].store.router_pj == 3 &&
+		    !levels[2].store.reduces);
 	assert_null(levels[1].energy_source);
 }
 
@@ -186,11 +189,11 @@ TEST(machines_for_graphs_are_hierarchies_too)
 		{"HBM", 1, 4, true, 1, 1, 1, 1},
 	};
 	assert_levels(hierarchy, levels, sizeof levels / sizeof *levels);
-	assert_true(hierarchy->levels[0].free && hierarchy->levels[0].entries == 0);
+	assert_true(hierarchy->levels[0].free && hierarchy->levels[0].store.entries == 0);
 	assert_true(hierarchy->levels[0].pj[NEST_READ] == 0);
 	assert_true(hierarchy->levels[1].emptied);
-	assert_int_equal(hierarchy->levels[1].entries, 1 << 20);
-	assert_true(hierarchy->levels[1].read_rate.num == 64);
+	assert_int_equal(hierarchy->levels[1].store.entries, 1 << 20);
+	assert_true(hierarchy->levels[1].store.read_rate.num == 64);
 	assert_true(hierarchy->levels[1].pj[NEST_READ] == 25);
 	assert_true(hierarchy->compute_pj == 1.5 && hierarchy->compute_rate.num == 1024);
 	assert_int_equal(hierarchy_cycles(hierarchy, 1025), 2);

@@ -156,19 +156,19 @@ static void set_time(struct nest_case *nest, const char *setting)
 	struct nest_level *level = nest_line_level(nest, name);
 	struct ratio rate = {num, den};
 	if (text_equal(what, "read"))
-		level->read_rate = rate;
+		level->store.read_rate = rate;
 	else if (text_equal(what, "write"))
-		level->write_rate = rate;
+		level->store.write_rate = rate;
 	else if (text_equal(what, "shared"))
-		level->shared_rate = rate;
+		level->store.shared_rate = rate;
 	else if (text_equal(what, "buffers"))
-		level->multiple_buffering = ratio_double(rate);
+		level->store.multiple_buffering = ratio_double(rate);
 	else if (text_equal(what, "scale"))
 		level->rate_scale[shape_space(&nest->shape, "A")] = ratio_double(rate);
 	else if (text_equal(what, "fill"))
-		level->fill_cycles = num;
+		level->store.fill_cycles = num;
 	else if (text_equal(what, "drain"))
-		level->drain_cycles = num;
+		level->store.drain_cycles = num;
 	else
 		fail_msg("no setting '%s'", what);
 }

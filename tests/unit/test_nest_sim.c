@@ -144,7 +144,7 @@ static void a_verdict_says_what_does_not_fit(void **state)
 		const struct refused *row = &refusals[i];
 		struct nest_case *nest = nest_line(arena, row->levels, row->einsum, row->mapping);
 		nest_line_level(nest, "Buf")->size = row->size < 0 ? 0 : row->size;
-		nest_line_level(nest, "Buf")->no_room = row->size < 0;
+		nest_line_level(nest, "Buf")->store.no_room = row->size < 0;
 		struct nest_sim_options options = {0};
 		assert_int_equal(simulate(arena, nest, &options).verdict, row->verdict);
 	}

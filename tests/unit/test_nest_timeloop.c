@@ -71,15 +71,7 @@ static int set_up(void **state)
 			.mesh_y = 1,
 			.fanout_x = i == 1 ? 4 : 1,
 			.fanout_y = 1,
-			.multiple_buffering = 1,
-			.word_bits = 16,
-			.block_size = 1,
-			.cluster_size = 1,
-			.read_rate = {0, 1},
-			.write_rate = {0, 1},
-			.shared_rate = {0, 1},
-			.row_cycles = {0, 1},
-			.round_cycles = {0, 1},
+			.store = storage_unlimited,
 			.pj = {1, 1, 1},
 			.gated_at = i};
 		for (int t = 0; t < SHAPE_SPACES_MOST; t++)
@@ -185,7 +177,7 @@ static void time_rounds_as_floating_point_does(void **state)
 	int64_t reads = 0;
 	for (int t = 0; t < 3; t++)
 		reads += f->counts.at[0][t].reads;
-	f->hierarchy.levels[0].read_rate = (struct ratio){1, 1};
+	f->hierarchy.levels[0].store.read_rate = (struct ratio){1, 1};
 	assert_int_equal(evaluate(f), NEST_FITS);
 	double compute = 48, sum = 0;
 	for (int t = 0; t < 3; t++)
@@ -215,8 +207,8 @@ static void nothing_leaks_into_the_latency_of_networks(void **state)
 	struct fixture *f = *state;
 	set_extents(f, 2, 2, 2);
 	f->hierarchy.levels[0].leak_pj = 0.5;
-	f->hierarchy.levels[1].fill_cycles = 8;
-	f->hierarchy.levels[1].drain_cycles = 9;
+	f->hierarchy.levels[1].store.fill_cycles = 8;
+	f->hierarchy.levels[1].store.drain_cycles = 9;
 	assert_int_equal(evaluate(f), NEST_FITS);
 	assert_int_equal(f->score.cycles, 8 + 17);
 	assert_true(f->score.leak_pj[0] == 0.5 * 8);
@@ -245,12 +237,12 @@ static void refusals_have_numbers(void **state)
 	assert_int_equal(f->score.level, 1);
 	assert_int_equal(f->score.asked, 1 + 8 + 8);
 	f->hierarchy.levels[1].size = 0;
-	f->hierarchy.levels[1].no_room = true;
+	f->hierarchy.levels[1].store.no_room = true;
 	assert_int_equal(evaluate(f), NEST_CAPACITY);
 	assert_int_equal(f->score.given, 0);
-	f->hierarchy.levels[1].no_room = false;
+	f->hierarchy.levels[1].store.no_room = false;
 	f->hierarchy.levels[1].size = 100;
-	f->hierarchy.levels[1].least_utilization = 0.25;
+	f->hierarchy.levels[1].store.least_utilization = 0.25;
 	assert_int_equal(evaluate(f), NEST_UTILIZATION);
 	f->mapping.residency[WEIGHTS] = 0;
 	assert_int_equal(evaluate(f), NEST_HOMELESS);

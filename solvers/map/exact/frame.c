@@ -54,9 +54,9 @@ static void add_ports(struct nest_frame *frame)
 	for (int j = 0; j < frame->count; j++) {
 		frame->port_of[j] = frame->meter_count;
 		const struct nest_level *level = &frame->search->hierarchy->levels[frame->level[j]];
-		add_port(frame, j, reads, level->read_rate);
-		add_port(frame, j, writes, level->write_rate);
-		add_port(frame, j, reads | writes, level->shared_rate);
+		add_port(frame, j, reads, level->store.read_rate);
+		add_port(frame, j, writes, level->store.write_rate);
+		add_port(frame, j, reads | writes, level->store.shared_rate);
 	}
 	frame->port_of[frame->count] = frame->meter_count;
 }
@@ -76,7 +76,8 @@ static void add_objectives(struct nest_frame *frame)
 			add_meter(frame, j, all, (struct ratio){0, 1});
 			if (objective == OBJECTIVE_HBM_BYTES)
 				frame->meters[frame->meter_count - 1].weight =
-					(double)search->hierarchy->levels[wanted].word_bits / 8;
+					(double)search->hierarchy->levels[wanted].store.word_bits /
+					8;
 		}
 	}
 }

@@ -124,19 +124,20 @@ static void find_prices(struct nest_view *view, const double *instances)
 		const struct nest_level *gate = &hierarchy->levels[level->gated_at];
 		double all = (double)(level->mesh_x * level->mesh_y);
 		double gates = (double)(gate->mesh_x * gate->mesh_y);
-		view->network_cycles += (double)(level->fill_cycles + level->drain_cycles);
+		view->network_cycles +=
+			(double)(level->store.fill_cycles + level->store.drain_cycles);
 		view->leak_pj +=
 			gates < all ? level->leak_pj * all / gates * view->utilized[level->gated_at]
 				    : level->leak_pj * view->utilized[i];
 	}
 	for (int j = 0; j < view->frame->count; j++) {
 		const struct nest_level *level = &hierarchy->levels[view->frame->level[j]];
-		double groups = (double)(level->mesh_x * level->mesh_y / level->cluster_size);
+		double groups = (double)(level->mesh_x * level->mesh_y / level->store.cluster_size);
 		double clusters = larger(groups, 1);
 		view->instances[j] = instances[view->frame->level[j]];
 		double share = view->instances[j] < clusters ? 1 : clusters / view->instances[j];
 		for (int a = 0; a < NEST_ACTIONS; a++)
-			view->pj[j][a] = level->pj[a] * share / (double)level->block_size;
+			view->pj[j][a] = level->pj[a] * share / (double)level->store.block_words;
 	}
 }
 
@@ -171,8 +172,8 @@ void nest_view_add_rows(const struct nest_view *view, int space, int j, int chil
 	if (child < 0 || !most || frame->timeloop || frame->uneven)
 		return;
 	unsigned both = 1u << NEST_READ | 1u << NEST_FILL | 1u << NEST_UPDATE;
-	unsigned actions = level->shared_rate.num ? both : 1u << NEST_READ;
-	double cycles = ratio_double(level->row_cycles) / ((double)most * view->instances[j]);
+	unsigned actions = level->store.shared_rate.num ? both : 1u << NEST_READ;
+	double cycles = ratio_double(level->store.row_cycles) / ((double)most * view->instances[j]);
 	for (int m = frame->port_of[j]; m < frame->port_of[j + 1]; m++)
 		if (frame->meters[m].actions == actions)
 			sums->at[m / METER_LANES][m % METER_LANES] += words * cycles;

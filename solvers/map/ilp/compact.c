@@ -550,9 +550,9 @@ static void add_cycles(struct ilp_compact *compact, const struct ilp_cuts *cuts)
 	for (int j = 0; j < frame->nest.count; j++) {
 		const struct nest_level *level =
 			&frame->search->hierarchy->levels[frame->nest.level[j]];
-		add_port(compact, cuts, j, 0, level->read_rate);
-		add_port(compact, cuts, j, 1, level->write_rate);
-		add_port(compact, cuts, j, 2, level->shared_rate);
+		add_port(compact, cuts, j, 0, level->store.read_rate);
+		add_port(compact, cuts, j, 1, level->store.write_rate);
+		add_port(compact, cuts, j, 2, level->store.shared_rate);
 	}
 }
 

@@ -107,10 +107,11 @@ double ilp_price(const struct ilp_frame *frame, int j, enum nest_action action)
 	enum objective objective = frame->search->wishes.objectives.at[0];
 	const struct nest_level *level = &frame->search->hierarchy->levels[frame->nest.level[j]];
 	if (objective == OBJECTIVE_HBM_BYTES)
-		return j == frame->nest.count - 1 ? (double)level->word_bits / 8 : 0;
+		return j == frame->nest.count - 1 ? (double)level->store.word_bits / 8 : 0;
 	if (objective >= OBJECTIVE_ACCESSES)
 		return frame->nest.level[j] == (int)objective - OBJECTIVE_ACCESSES;
-	return level->pj[action] / (double)level->block_size / (double)level->cluster_size;
+	return level->pj[action] / (double)level->store.block_words /
+	       (double)level->store.cluster_size;
 }
 
 bool ilp_sums_meet(const struct ilp_frame *frame, int t, int p)

@@ -18,7 +18,7 @@ static struct level_price price_of(const struct hierarchy *hierarchy, int i, int
 	struct level_price price = {
 		.pj = {level->pj[NEST_READ], level->pj[NEST_FILL], level->pj[NEST_UPDATE]},
 		.leak_pj = level->leak_pj * (gates < all ? (double)all / (double)gates : 1),
-		.block_size = (double)level->block_size,
+		.block_size = (double)level->store.block_words,
 		.fanout_x = (double)level->fanout_x,
 		.fanout_y = (double)level->fanout_y,
 		.gated_at = gates < all ? level->gated_at : i,
@@ -26,12 +26,14 @@ static struct level_price price_of(const struct hierarchy *hierarchy, int i, int
 		.block_row = level->block_row,
 		.row_bit = (int64_t)1 << level->row,
 		.storage = level->storage,
-		.size = level->size || level->no_room ? (double)level->size : INFINITY,
-		.least_size = level->size ? level->least_utilization * (double)level->size : 0,
+		.size = level->size || level->store.no_room ? (double)level->size : INFINITY,
+		.least_size =
+			level->size ? level->store.least_utilization * (double)level->size : 0,
 	};
-	int64_t clusters = all / level->cluster_size;
+	int64_t clusters = all / level->store.cluster_size;
 	price.clusters = clusters > 1 ? (double)clusters : 1;
-	const struct ratio rates[] = {level->read_rate, level->write_rate, level->shared_rate};
+	const struct ratio rates[] = {
+		level->store.read_rate, level->store.write_rate, level->store.shared_rate};
 	for (int k = 0; k < 3; k++) {
 		price.rate[k] = rates[k].num ? ratio_double(rates[k]) : 0;
 		price.limit[k] = rates[k].num ? price.rate[k] : INFINITY;
@@ -39,9 +41,9 @@ static struct level_price price_of(const struct hierarchy *hierarchy, int i, int
 	}
 	for (int t = 0; t < space_count; t++)
 		price.scaled |= level->rate_scale[t] != 1;
-	if (level->row_cycles.num)
-		price.row_words =
-			ratio_double(level->row_cycles) * price.rate[price.rate[2] > 0 ? 2 : 0];
+	if (level->store.row_cycles.num)
+		price.row_words = ratio_double(level->store.row_cycles) *
+				  price.rate[price.rate[2] > 0 ? 2 : 0];
 	return price;
 }
 
@@ -128,10 +130,12 @@ const struct nest_model *nest_model_make(struct arena *arena, const struct hiera
 		const struct nest_level *level = &hierarchy->levels[i];
 		model->least_usage |= level->least_usage > 0;
 		model->prices[i] = price_of(hierarchy, i, shape->space_count);
-		model->network_cycles += level->fill_cycles + level->drain_cycles;
-		model->priced_hops |= level->hop_pj != 0 || level->router_pj != 0;
+		model->network_cycles += level->store.fill_cycles + level->store.drain_cycles;
+		model->priced_hops |= level->store.hop_pj != 0 || level->store.router_pj != 0;
 		model->storage_rows |= (uint32_t)level->storage << level->row;
-		model->paced |= (uint32_t)(level->row_cycles.num || level->round_cycles.num) << i;
+		model->paced |=
+			(uint32_t)(level->store.row_cycles.num || level->store.round_cycles.num)
+			<< i;
 		flags |= level->no_temporal_reuse | level->no_spatial_reuse | level->no_coalesce |
 			 level->rmw_first_update;
 		model->quick &= i == 0 || level->row < hierarchy->levels[i - 1].row;
@@ -202,7 +206,7 @@ static int64_t port_cycles(const struct nest_level *level, const struct nest_cou
 	wide words, int64_t rows, struct ratio rate)
 {
 	int64_t instances = number_max(counts->utilized[i], 1);
-	struct ratio row = level->row_cycles, served = {0, 1};
+	struct ratio row = level->store.row_cycles, served = {0, 1};
 	if (!row.num || !rows)
 		return cycles_of_work(words, instances, rate);
 	wide work, of_rows;
@@ -217,14 +221,15 @@ static int64_t port_cycles(const struct nest_level *level, const struct nest_cou
 /* Cycles of a level's rounds; -1 if they do not fit. */
 static int64_t cycles_of_rounds(const struct nest_level *level, int64_t rounds)
 {
-	struct ratio each = level->round_cycles;
+	struct ratio each = level->store.round_cycles;
 	return each.num ? cycles_of_work(rounds, 1, (struct ratio){each.den, each.num}) : 0;
 }
 
 static int64_t cycles_exact(const struct nest_model *model, int i, const struct nest_counts *counts)
 {
 	const struct nest_level *level = &model->hierarchy->levels[i];
-	const struct ratio rates[] = {level->read_rate, level->write_rate, level->shared_rate};
+	const struct ratio rates[] = {
+		level->store.read_rate, level->store.write_rate, level->store.shared_rate};
 	int64_t instances = number_max(counts->utilized[i], 1), most = counts->compute_cycles;
 	int64_t of_rounds = cycles_of_rounds(level, counts->rounds[i]);
 	if (of_rounds < 0)
@@ -404,11 +409,11 @@ static enum nest_verdict check_tiles(const struct nest_model *model, const struc
 			counts->at[i][t] = (struct nest_count){.capacity = words};
 			sum = checked_add(&fits, sum, words);
 		}
-		if (verdict != NEST_FITS || (!level->size && !level->no_room))
+		if (verdict != NEST_FITS || (!level->size && !level->store.no_room))
 			continue;
 		if (sum > level->size)
 			verdict = fail(score, NEST_CAPACITY, i, sum, level->size);
-		else if ((double)sum < level->least_utilization * (double)level->size)
+		else if ((double)sum < level->store.least_utilization * (double)level->size)
 			verdict = fail(score, NEST_UTILIZATION, i, sum, level->size);
 	}
 	return fits ? verdict : NEST_OVERFLOW;

@@ -310,7 +310,7 @@ static enum nest_verdict check_levels(const struct hierarchy *hierarchy, const s
 			sum = checked_add(&fits, sum, counts->at[i][t].capacity);
 		if (!fits)
 			return NEST_OVERFLOW;
-		bool small = (double)sum < level->least_utilization * (double)level->size;
+		bool small = (double)sum < level->store.least_utilization * (double)level->size;
 		if (!level->size || (sum <= level->size && !small))
 			continue;
 		score->level = i;
@@ -907,10 +907,11 @@ double nest_network_pj(const struct nest_model *model, enum counting counting,
 {
 	const struct nest_level *level = &model->hierarchy->levels[i];
 	double pj = 0;
-	if (level->hop_pj == 0 && level->router_pj == 0)
+	if (level->store.hop_pj == 0 && level->store.router_pj == 0)
 		return 0;
 	if (counting == COUNTING_TIMELOOP)
-		return counts->hops[i] * level->hop_pj + counts->routers[i] * level->router_pj;
+		return counts->hops[i] * level->store.hop_pj +
+		       counts->routers[i] * level->store.router_pj;
 	for (int t = 0; t < model->shape->space_count; t++) {
 		if (!counts->at[i][t].capacity)
 			continue;
@@ -922,8 +923,8 @@ double nest_network_pj(const struct nest_model *model, enum counting counting,
 			hops += passage.entering * each;
 			routers += passage.entering * (1 + each);
 		}
-		pj += hops * level->hop_pj + routers * level->router_pj +
-		      passage.links * (level->hop_pj + 2 * level->router_pj);
+		pj += hops * level->store.hop_pj + routers * level->store.router_pj +
+		      passage.links * (level->store.hop_pj + 2 * level->store.router_pj);
 	}
 	return pj;
 }

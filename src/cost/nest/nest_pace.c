@@ -69,9 +69,10 @@ enum nest_verdict nest_pace_count(const struct nest_model *model, const struct m
 	for (uint32_t left = model->paced; left; left &= left - 1) {
 		int i = __builtin_ctz(left);
 		const struct nest_level *level = &model->hierarchy->levels[i];
-		if (level->round_cycles.num && !count_rounds(model, &loops, i, &counts->rounds[i]))
+		if (level->store.round_cycles.num &&
+			!count_rounds(model, &loops, i, &counts->rounds[i]))
 			return NEST_OVERFLOW;
-		for (int t = 0; level->row_cycles.num && t < model->shape->space_count; t++) {
+		for (int t = 0; level->store.row_cycles.num && t < model->shape->space_count; t++) {
 			const struct nest_count *count = &counts->at[i][t];
 			int child = child_of(model, &loops, i, t);
 			if (model->shape->spaces[t].written || child < 0 ||

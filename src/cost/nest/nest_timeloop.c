@@ -617,7 +617,7 @@ static bool serve_level(const struct nest_model *model, const struct nest_loops 
 static void add_passage(const struct nest_model *model, int t, int i, const struct station *station,
 	double part, int64_t instances, struct nest_counts *counts)
 {
-	bool twice = model->shape->spaces[t].written && !model->hierarchy->levels[i].reduces;
+	bool twice = model->shape->spaces[t].written && !model->hierarchy->levels[i].store.reduces;
 	double hops = station->links, routers = 0;
 	for (int k = 0; k < station->served.count; k++) {
 		double words = station->served.at[k].words, each = station->served.at[k].hops;

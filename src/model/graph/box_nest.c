@@ -322,7 +322,7 @@ bool inner_nests_fit_words(
 			const struct tensor *tensor = &workload->tensors[t];
 			const struct level *unit = &arch->levels[op_unit(arch, op)];
 			int bits = 8 * dtype_stored_bytes(tensor->layout.dtype);
-			if (told[t] || bits <= unit->word_bits)
+			if (told[t] || bits <= unit->store.word_bits)
 				continue;
 			told[t] = true;
 			fit = false;
@@ -331,7 +331,7 @@ bool inner_nests_fit_words(
 				"%lld; give it a narrower 'dtype', or the machine's levels a "
 				"'datawidth' of %d",
 				tensor->name, dtype_names[tensor->layout.dtype], bits, unit->name,
-				op->name, (long long)unit->word_bits, bits);
+				op->name, (long long)unit->store.word_bits, bits);
 		}
 	}
 	arena_close(arena);
@@ -387,19 +387,19 @@ static struct mapping take_homes(const struct inner_question *question, const st
 
 static void lift_limits(struct nest_level *scratchpad)
 {
-	scratchpad->read_rate = scratchpad->write_rate = scratchpad->shared_rate =
+	scratchpad->store.read_rate = scratchpad->store.write_rate = scratchpad->store.shared_rate =
 		(struct ratio){0, 1};
-	scratchpad->size = scratchpad->entries = 0;
-	scratchpad->least_utilization = 0;
+	scratchpad->size = scratchpad->store.entries = 0;
+	scratchpad->store.least_utilization = 0;
 }
 
 /* Limits the scratchpad to the bytes that other tensors leave, in its words. */
 static void limit_room(struct nest_level *scratchpad, int64_t bytes)
 {
-	int64_t words = number_min(bytes, INT64_MAX / 8) * 8 / scratchpad->word_bits;
-	scratchpad->entries = words;
-	scratchpad->size = (int64_t)floor((double)words / scratchpad->multiple_buffering);
-	scratchpad->no_room = scratchpad->size == 0;
+	int64_t words = number_min(bytes, INT64_MAX / 8) * 8 / scratchpad->store.word_bits;
+	scratchpad->store.entries = words;
+	scratchpad->size = (int64_t)floor((double)words / scratchpad->store.multiple_buffering);
+	scratchpad->store.no_room = scratchpad->size == 0;
 }
 
 struct inner_nest inner_nest_make(

@@ -563,11 +563,11 @@ static void choose_dtype(struct draft *draft, int given, const struct level *hom
 	draft->dtype = given < 0 ? DTYPE_FP16 : (enum dtype)given;
 	if (given >= 0)
 		return;
-	if (home && !dtype_of_word(home->word_bits, &draft->dtype))
+	if (home && !dtype_of_word(home->store.word_bits, &draft->dtype))
 		diag_error(draft->reading->diag, home->span,
 			"no dtype has the %lld bits of a word of '%s'; give '%s' a 'datawidth' of 8, "
 			"16 or 32, or the workload a 'dtype'",
-			(long long)home->word_bits, home->name, home->name);
+			(long long)home->store.word_bits, home->name, home->name);
 }
 
 static const char *const layouts_names[] = {"given", "auto", NULL};
@@ -855,11 +855,11 @@ const struct workload *workload_of_problem(
 	struct rewriting of = {.reading = reading, .shape = shape, .home = home};
 	struct reading silent = *reading;
 	size_t errors = diag_errors(reading->diag);
-	if (!dtype_of_word(home->word_bits, &of.dtype))
+	if (!dtype_of_word(home->store.word_bits, &of.dtype))
 		diag_error(reading->diag, home->span,
 			"no dtype has the %lld bits of a word of '%s'; give '%s' a 'datawidth' of 8, 16 or "
 			"32",
-			(long long)home->word_bits, home->name, home->name);
+			(long long)home->store.word_bits, home->name, home->name);
 	check_extents(&of);
 	const struct einsum *op = make_op(&of);
 	if (diag_errors(reading->diag) != errors)

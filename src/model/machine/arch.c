@@ -8,6 +8,17 @@
 
 #include <string.h>
 
+const struct storage storage_unlimited = {.reduces = true,
+	.multiple_buffering = 1,
+	.word_bits = 16,
+	.block_words = 1,
+	.cluster_size = 1,
+	.read_rate = {0, 1},
+	.write_rate = {0, 1},
+	.shared_rate = {0, 1},
+	.row_cycles = {0, 1},
+	.round_cycles = {0, 1}};
+
 int64_t arch_cores(const struct arch *arch)
 {
 	return arch->core < 0 ? 1 : arch->levels[arch->core].instances;

@@ -52,6 +52,30 @@ struct space_values {
 	size_t count;
 };
 
+/* A storage level in words and accesses.  An access takes a block, a part of a row, and serves the instances of a
+ * cluster.  Graphs use the same of it in bytes. */
+struct storage {
+	int64_t entries; /* words per instance, before multiple buffering; 0: unlimited, if not: */
+	bool no_room;    /* it stores nothing: its entries are given as 0 */
+	bool reduces;    /* it adds to a sum that it holds by itself; by default all but DRAM */
+	double multiple_buffering; /* tiles may fill this part of its words: 2 halves them */
+	double least_utilization;  /* part of that which tiles must fill */
+	int64_t word_bits;
+	int64_t block_words;  /* of an access; at least 1 */
+	int64_t cluster_size; /* instances that one access serves; at least 1 */
+	struct ratio read_rate, write_rate,
+		shared_rate; /* words per cycle and instance; 0: unlimited */
+	int64_t fill_cycles,
+		drain_cycles; /* latency of the network to the level, before and after the work */
+	/* Cycles of the read port for each row of a tile that it serves, besides its words; least cycles of a round:
+	 * an iteration of the temporal loops outside the level (specs/counting.md).  0: none. */
+	struct ratio row_cycles, round_cycles;
+	double hop_pj, router_pj; /* of the network below, per word and hop / router */
+};
+
+/* Words of 16 bits without limits, in blocks and clusters of one; accesses take no time. */
+extern const struct storage storage_unlimited;
+
 struct level {
 	const char *name; /* unique in the machine */
 	enum level_class kind;
@@ -67,8 +91,6 @@ struct level {
 	bool boxes; /* `transfer: box`: a tile that comes from outside moves whole; else what is new */
 	int64_t stick; /* bytes that tensors here are laid out and moved in; 0: words, row by row */
 	int64_t alignment;       /* of buffers, bytes; at least 1 */
-	int64_t word_bits;       /* of one word: bare bandwidths count words */
-	int64_t block_words;     /* words of a row, unless `width` says otherwise */
 	struct ratio read_rate;  /* bytes per cycle per instance; 0: unlimited */
 	struct ratio write_rate; /* the same; unused when shared_rate */
 	bool shared_rate;        /* reads and writes share read_rate */
@@ -107,28 +129,15 @@ struct level {
 	double mac_pj, vector_pj;     /* per operation */
 	bool vector_priced; /* vector_pj is given; else nests price it as a multiply-add */
 
-	/*
-	 * Fields of the loop-nest model, in words and per access (model/nest/hierarchy.h).
-	 * A storage level has the rates above, in bytes, as well.
-	 */
-	int64_t entries;      /* words per instance; 0: unlimited, if not: */
-	bool no_room;         /* it stores nothing: its entries are given as 0 */
-	int64_t cluster_size; /* instances that one access serves; at least 1 */
-	double multiple_buffering, least_utilization;       /* 1, 0 */
-	struct ratio read_words, write_words, shared_words; /* per cycle; 0: unlimited */
-	struct action_energies pj;                          /* under `exact` counting */
+	struct storage
+		store; /* of a fan-out, the energies of its network; of a compute, the bits of its words */
+	struct action_energies pj;          /* under `exact` counting */
 	struct action_energies timeloop_pj; /* under `timeloop` counting: Timeloop's own */
 	bool dram;                          /* `technology: DRAM`, with any class */
-	bool reduces;                       /* `reduction_supported`; without it, all but DRAM */
-	int64_t fill_cycles, drain_cycles;  /* latency of the network to the level; 0 */
-	/* cycles of the read port for each row of a tile, besides its words; least cycles of a round of tiles
-	 * (specs/counting.md).  0: none */
-	struct ratio row_cycles, round_cycles;
-	struct space_values rows;       /* rows_along */
-	double hop_pj, router_pj;       /* of that network, per word; 0 */
-	const char *gated_at;           /* power_gated_at; NULL */
-	struct space_values scales;     /* per_dataspace_bandwidth_consumption_scale */
-	const struct node *constraints; /* inline, as written; NULL */
+	struct space_values rows;           /* rows_along */
+	const char *gated_at;               /* power_gated_at; NULL */
+	struct space_values scales;         /* per_dataspace_bandwidth_consumption_scale */
+	const struct node *constraints;     /* inline, as written; NULL */
 	int parallel; /* branches of one !Parallel share a number > 0; 0: on the path */
 	int branch;   /* of that !Parallel, from 0 */
 

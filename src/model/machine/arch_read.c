@@ -83,10 +83,7 @@ int arch_draft_add(struct arch_draft *draft, struct span span)
 		.fanout_x = 1,
 		.fanout_y = 1,
 		.alignment = 1,
-		.word_bits = 16,
-		.block_words = 1,
-		.cluster_size = 1,
-		.multiple_buffering = 1,
+		.store = storage_unlimited,
 		.span = span};
 	return r;
 }

@@ -246,14 +246,15 @@ void attributes_machine(struct reader *attributes, struct arch *arch)
  */
 static void read_cluster_row(struct reader *attributes, int64_t width, struct level *level)
 {
-	int64_t cluster = level->word_bits * level->cluster_size;
-	level->block_words = number_max(width / cluster, 1);
+	int64_t cluster = level->store.word_bits * level->store.cluster_size;
+	level->store.block_words = number_max(width / cluster, 1);
 	if (width % cluster)
 		diag_warning(attributes->reading->diag, node_find(attributes->map, "width")->span,
 			"'width' in %s is %lld bits, no multiple of the %lld of a cluster's words: "
 			"blocks of %lld word%s are taken",
 			attributes->what, (long long)width, (long long)cluster,
-			(long long)level->block_words, level->block_words == 1 ? "" : "s");
+			(long long)level->store.block_words,
+			level->store.block_words == 1 ? "" : "s");
 }
 
 /*
@@ -264,43 +265,43 @@ static void read_row(
 	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
 {
 	struct level *level = whole;
-	int64_t width = 0, word = level->word_bits;
+	int64_t width = 0, word = level->store.word_bits;
 	bool by_width = read_integer(attributes, "width", OPTIONAL, 1, INT32_MAX, &width);
-	bool by_block =
-		read_integer(attributes, "block_size", OPTIONAL, 1, 1 << 20, &level->block_words);
+	bool by_block = read_integer(
+		attributes, "block_size", OPTIONAL, 1, 1 << 20, &level->store.block_words);
 	bool by_cluster = read_integer(
-		attributes, "cluster_size", OPTIONAL, 1, 1 << 20, &level->cluster_size);
-	int64_t block = word * level->block_words;
+		attributes, "cluster_size", OPTIONAL, 1, 1 << 20, &level->store.cluster_size);
+	int64_t block = word * level->store.block_words;
 	if (!by_width)
 		return;
 	if (!by_block && width % word == 0 && by_cluster)
 		read_cluster_row(attributes, width, level);
 	else if (!by_block && width % word == 0)
-		level->block_words = width / word;
+		level->store.block_words = width / word;
 	else if (!by_block)
 		reader_refuse(attributes, "width",
 			"is %lld bits, no multiple of the %lld of a word", (long long)width,
 			(long long)word);
 	else if (by_block && !by_cluster && width % block == 0)
-		level->cluster_size = width / block;
-	else if (width != block * level->cluster_size)
+		level->store.cluster_size = width / block;
+	else if (width != block * level->store.cluster_size)
 		reader_refuse(attributes, "width",
 			"is %lld bits; 'datawidth', 'block_size' and 'cluster_size' make %lld",
-			(long long)width, (long long)(block * level->cluster_size));
+			(long long)width, (long long)(block * level->store.cluster_size));
 }
 
 static void set_capacity(struct level *level, int64_t bytes)
 {
-	int64_t word = level->word_bits;
+	int64_t word = level->store.word_bits;
 	level->capacity = bytes;
-	level->entries = bytes / word * 8 + bytes % word * 8 / word;
+	level->store.entries = bytes / word * 8 + bytes % word * 8 / word;
 }
 
 /* Words per instance; none at all is a buffer that stores nothing. */
 static void set_entries(struct level *level, int64_t words)
 {
-	level->entries = words;
-	level->no_room = words == 0;
+	level->store.entries = words;
+	level->store.no_room = words == 0;
 }
 
 /* Chooses the amount that counts: as in Timeloop, `entries` first, then `depth`. */
@@ -327,7 +328,7 @@ static void read_capacity(
 {
 	struct level *level = whole;
 	static const char *const keys[] = {"size", "depth", "entries", "sizeKB"};
-	int64_t amounts[4], width = level->word_bits * level->block_words, bits = 0;
+	int64_t amounts[4], width = level->store.word_bits * level->store.block_words, bits = 0;
 	bool given[4] = {false};
 	for (int k = 0; k < 4; k++)
 		given[k] =
@@ -337,14 +338,14 @@ static void read_capacity(
 	int k = choose_amount(attributes, keys, given);
 	if (k < 0)
 		return;
-	const int64_t units[] = {8, width, level->word_bits, 8 * 1024};
+	const int64_t units[] = {8, width, level->store.word_bits, 8 * 1024};
 	if (k == 0) {
 		set_capacity(level, amounts[0]);
 	} else if (!number_mul(amounts[k], units[k], &bits)) {
 		reader_refuse(attributes, keys[k], "is too large");
 	} else {
 		level->capacity = bits / 8;
-		set_entries(level, bits / level->word_bits);
+		set_entries(level, bits / level->store.word_bits);
 	}
 }
 
@@ -369,7 +370,7 @@ static void read_words(
 	const struct ratio *clock = clock_hz;
 	const struct level *level = whole;
 	attributes_bandwidth(
-		attributes, field->key, *clock, level->word_bits, field_place(field, whole));
+		attributes, field->key, *clock, level->store.word_bits, field_place(field, whole));
 }
 
 /* A bandwidth in bytes per cycle, and the same in words. */
@@ -377,9 +378,9 @@ static bool read_rates(struct reader *attributes, const char *key, struct ratio 
 	const struct level *level, struct ratio *bytes, struct ratio *words)
 {
 	struct ratio word;
-	if (!attributes_bandwidth(attributes, key, hz, level->word_bits, bytes))
+	if (!attributes_bandwidth(attributes, key, hz, level->store.word_bits, bytes))
 		return false;
-	return (ratio_make(level->word_bits, 8, &word) && ratio_div(*bytes, word, words)) ||
+	return (ratio_make(level->store.word_bits, 8, &word) && ratio_div(*bytes, word, words)) ||
 	       reader_refuse(attributes, key, "is too large");
 }
 
@@ -391,7 +392,7 @@ static void read_port(
 	struct level *level = whole;
 	bool reads = field->offset == offsetof(struct level, read_rate);
 	read_rates(attributes, field->key, *clock, level, field_place(field, whole),
-		reads ? &level->read_words : &level->write_words);
+		reads ? &level->store.read_rate : &level->store.write_rate);
 }
 
 /* The older `bandwidth`: half of it is for reads, half for writes. */
@@ -414,10 +415,10 @@ static void read_halves(
 		diag_warning(diag, span,
 			"'bandwidth' is an old key: half of it is taken for reads, half for writes");
 	if (!ratio_div(bytes, (struct ratio){2, 1}, &level->read_rate) ||
-		!ratio_div(words, (struct ratio){2, 1}, &level->read_words))
+		!ratio_div(words, (struct ratio){2, 1}, &level->store.read_rate))
 		reader_refuse(attributes, field->key, "is too large");
 	level->write_rate = level->read_rate;
-	level->write_words = level->read_words;
+	level->store.write_rate = level->store.read_rate;
 }
 
 /* One port for reads and writes. */
@@ -427,7 +428,7 @@ static void read_shared(
 	const struct ratio *clock = clock_hz;
 	struct level *level = whole;
 	struct ratio shared;
-	if (!read_rates(attributes, field->key, *clock, level, &shared, &level->shared_words))
+	if (!read_rates(attributes, field->key, *clock, level, &shared, &level->store.shared_rate))
 		return;
 	level->shared_rate = true;
 	level->read_rate = level->write_rate = shared;
@@ -539,7 +540,7 @@ static void read_technology(
 	level->dram = node && node->kind == NODE_SCALAR && text_equal(node->text, "DRAM");
 	if (level->dram)
 		read_node(attributes, "technology", OPTIONAL);
-	level->reduces = !level->dram && !strstr(level->device, "DRAM");
+	level->store.reduces = !level->dram && !strstr(level->device, "DRAM");
 }
 
 /* A switch of what no model here does; Timeloop's front end writes it out as it is unset. */
@@ -578,7 +579,7 @@ static void read_part(
 	if (read_number(attributes, field->key, OPTIONAL, least) && (*least < 0 || *least > 1))
 		reader_refuse(
 			attributes, field->key, "is %.10g; it must be a part from 0 to 1", *least);
-	if (*least > 0 && !level->entries)
+	if (*least > 0 && !level->store.entries)
 		reader_refuse(attributes, field->key, "is a part of its size, and it has none");
 }
 
@@ -593,9 +594,9 @@ static void read_buffering(
 /* Of the network below a level. */
 static const struct field network_fields[] = {
 	{"energy_per_hop", FIELD_ENERGY, "of the network below, per word; see specs/counting.md",
-		.usual = "0", .spellings = "energy_per_hop", INTO(struct level, hop_pj)},
+		.usual = "0", .spellings = "energy_per_hop", INTO(struct level, store.hop_pj)},
 	{"router_energy", FIELD_ENERGY, "of a router of that network, per word", .usual = "0",
-		.spellings = "router_energy", INTO(struct level, router_pj)},
+		.spellings = "router_energy", INTO(struct level, store.router_pj)},
 	{0},
 };
 const struct noun network_energies_noun = {.name = "network_energies", .fields = network_fields};
@@ -604,8 +605,9 @@ static const char *const transfer_names[] = {"delta", "box", NULL};
 
 /* In the order in which one needs the other: words, rows, the capacity, bandwidths. */
 static const struct field storage_fields[] = {
-	{"datawidth", FIELD_WHOLE, "bits of a word", .usual = "16", INTO(struct level, word_bits),
-		.least = 1, .most = 4096, .spellings = "word_bits word_width datawidth data_width"},
+	{"datawidth", FIELD_WHOLE, "bits of a word", .usual = "16",
+		INTO(struct level, store.word_bits), .least = 1, .most = 4096,
+		.spellings = "word_bits word_width datawidth data_width"},
 	{"width", FIELD_WHOLE,
 		"bits of a row, `datawidth` x `block_size` x `cluster_size`: two of the three give "
 		"the third, `width` alone one block; blocks beside a `cluster_size` are rounded "
@@ -714,20 +716,20 @@ static const struct field storage_fields[] = {
 	{"technology", FIELD_TEXT, "`DRAM` has the built-in energy of DRAM, with any class",
 		.read = read_technology, .marks = ATTRIBUTE_ACCEPTED},
 	{"reduction_supported", FIELD_FLAG, "partial sums can be added here; see specs/counting.md",
-		.usual = "all but DRAM", INTO(struct level, reduces)},
+		.usual = "all but DRAM", INTO(struct level, store.reduces)},
 	{"multiple_buffering", FIELD_NUMBER, "tiles may fill this part of the words: 2 halves them",
 		.usual = "1", .spellings = "multiple_buffering", .read = read_buffering,
-		INTO(struct level, multiple_buffering)},
+		INTO(struct level, store.multiple_buffering)},
 	{"min_utilization", FIELD_NUMBER, "part that tiles must fill at least", .usual = "0",
 		.spellings = "min_utilization", .read = read_part,
-		INTO(struct level, least_utilization)},
+		INTO(struct level, store.least_utilization)},
 	{"network_fill_latency", FIELD_WHOLE,
 		"cycles that a mapping takes longer, on every level, the outermost and those that "
 		"it bypasses, too",
-		.usual = "0", .spellings = "network_fill_latency", INTO(struct level, fill_cycles),
-		.most = INT32_MAX},
+		.usual = "0", .spellings = "network_fill_latency",
+		INTO(struct level, store.fill_cycles), .most = INT32_MAX},
 	{"network_drain_latency", FIELD_WHOLE, "the same at the end", .usual = "0",
-		.spellings = "network_drain_latency", INTO(struct level, drain_cycles),
+		.spellings = "network_drain_latency", INTO(struct level, store.drain_cycles),
 		.most = INT32_MAX},
 	{"power_gated_at", FIELD_TEXT, "level with which this one is switched off",
 		.usual = "itself", .spellings = "power_gated_at", INTO(struct level, gated_at),
@@ -739,7 +741,7 @@ static const struct field storage_fields[] = {
 	{"row_time", FIELD_TIME,
 		"time that the read port takes for each row of a tile, besides its words; see "
 		"specs/counting.md",
-		.usual = "0", .read = read_wait, INTO(struct level, row_cycles)},
+		.usual = "0", .read = read_wait, INTO(struct level, store.row_cycles)},
 	{"rows_along", FIELD_TEXT,
 		"`{Inputs: C}`: dimension along which the words of a row of Inputs lie",
 		.usual = "the last rank", .needs = "row_time", .shape = SHAPE_NAMED,
@@ -747,7 +749,7 @@ static const struct field storage_fields[] = {
 	{"round_time", FIELD_TIME,
 		"least time of a round: an iteration of the temporal loops outside the level, "
 		"which brings new tiles",
-		.usual = "0", .read = read_wait, INTO(struct level, round_cycles)},
+		.usual = "0", .read = read_wait, INTO(struct level, store.round_cycles)},
 	{"read_energy_per_byte", FIELD_ENERGY, "as all energies, at most 10^30 pJ",
 		.usual = "built in", INTO(struct level, read_pj)},
 	{"write_energy_per_byte", FIELD_ENERGY, "the same of writes", .usual = "built in",
@@ -764,7 +766,8 @@ const struct noun storage_noun = {
 static void read_energies(struct reader *attributes, struct level *level)
 {
 	struct action_energies *pj = &level->pj, *timeloop = &level->timeloop_pj;
-	double bytes = (double)level->word_bits * (double)level->block_words / 8, access = 0;
+	double bytes = (double)level->store.word_bits * (double)level->store.block_words / 8,
+	       access = 0;
 	bool reads = reader_given(attributes, "read_energy_per_byte");
 	bool writes = reader_given(attributes, "write_energy_per_byte");
 	bool whole = read_picojoules(attributes, "vector_access_energy", OPTIONAL, &access);
@@ -792,7 +795,8 @@ void attributes_storage(struct reader *attributes, const struct arch *arch, stru
 	fields_read(attributes, &network_energies_noun, level, NULL);
 	if (reader_given(attributes, "turn_bytes") && !level->turn.num && !level->turn_repeated.num)
 		reader_refuse(attributes, "turn_bytes", "says nothing without 'turn_time'");
-	if (level->row_cycles.num && !level->read_words.num && !level->shared_words.num)
+	if (level->store.row_cycles.num && !level->store.read_rate.num &&
+		!level->store.shared_rate.num)
 		reader_refuse(attributes, "row_time",
 			"is of a port; give its 'read_bandwidth' or 'shared_bandwidth'");
 	read_energies(attributes, level);
@@ -809,8 +813,9 @@ static void read_pace(
 }
 
 static const struct field compute_fields[] = {
-	{"datawidth", FIELD_WHOLE, "bits of a word", .usual = "16", INTO(struct level, word_bits),
-		.least = 1, .most = 4096, .spellings = "word_bits word_width datawidth data_width"},
+	{"datawidth", FIELD_WHOLE, "bits of a word", .usual = "16",
+		INTO(struct level, store.word_bits), .least = 1, .most = 4096,
+		.spellings = "word_bits word_width datawidth data_width"},
 	{"width", FIELD_WHOLE, "bits of the factors", .usual = "`datawidth`",
 		.spellings = "width memory_width data_storage_width"},
 	{"multiplier_width", FIELD_WHOLE, "the same, as Accelergy's multipliers call it",
@@ -854,7 +859,7 @@ void attributes_compute(struct reader *attributes, struct level *level)
 {
 	struct action_energies *pj = &level->pj, *timeloop = &level->timeloop_pj;
 	fields_read(attributes, &compute_noun, level, NULL);
-	int64_t bits = level->word_bits;
+	int64_t bits = level->store.word_bits;
 	read_integer(attributes, "width", OPTIONAL, 1, 4096, &bits);
 	read_integer(attributes, "multiplier_width", OPTIONAL, 1, 4096, &bits);
 	bool given = reader_given(attributes, "mac_energy");
@@ -862,7 +867,7 @@ void attributes_compute(struct reader *attributes, struct level *level)
 	pj->origin = given ? ENERGY_OF_LEVEL : ENERGY_BUILT_IN;
 	*timeloop = *pj;
 	pj->compute = given ? level->mac_pj : energy_of_mac(level->device, bits);
-	timeloop->compute = given ? level->mac_pj : energy_of_mac_timeloop(level->word_bits);
+	timeloop->compute = given ? level->mac_pj : energy_of_mac_timeloop(level->store.word_bits);
 }
 
 /* Attributes of nodes of any kind, and of Accelergy's plug-ins: these change no count here, but choose the

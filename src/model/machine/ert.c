@@ -11,15 +11,15 @@
 
 static double block_of_dram(const struct level *level)
 {
-	return 200 * (double)level->word_bits * (double)level->block_words / 16;
+	return 200 * (double)level->store.word_bits * (double)level->store.block_words / 16;
 }
 
 /* A row, the words of all instances of a cluster. */
 static double row_of_sram(const struct level *level)
 {
-	double block = (double)level->word_bits * (double)level->block_words;
-	double row = block * (double)level->cluster_size;
-	double rows = (double)number_ceil_div(level->entries, level->block_words);
+	double block = (double)level->store.word_bits * (double)level->store.block_words;
+	double row = block * (double)level->store.cluster_size;
+	double rows = (double)number_ceil_div(level->store.entries, level->store.block_words);
 	double kilobytes = rows * row / 8 / 1024;
 	return (5 / 99.5 * (kilobytes - 0.5) + 1) * row / 16;
 }
@@ -35,7 +35,7 @@ double energy_of_access_timeloop(const struct level *level)
 {
 	if (level->dram || strstr(level->device, "DRAM"))
 		return block_of_dram(level);
-	return level->entries ? row_of_sram(level) / (double)level->cluster_size : 0;
+	return level->store.entries ? row_of_sram(level) / (double)level->store.cluster_size : 0;
 }
 
 double energy_of_mac(const char *device, int64_t bits)
@@ -250,7 +250,7 @@ static void apply(const struct ert_table *table, struct level *level)
 	if (level->kind == LEVEL_COMPUTE) {
 		apply_to_compute(table, level);
 	} else {
-		apply_exact(table, level->cluster_size, &level->pj);
+		apply_exact(table, level->store.cluster_size, &level->pj);
 		apply_timeloop(table, &level->timeloop_pj);
 	}
 }

@@ -55,7 +55,7 @@ static bool find_compute(struct hierarchy_making *making)
 	if (!storages)
 		WRONG(making, arch->span, "no level of the machine stores");
 	int outermost = domain_outermost(arch);
-	if (outermost >= 0 && arch->levels[outermost].no_room)
+	if (outermost >= 0 && arch->levels[outermost].store.no_room)
 		WRONG(making, arch->levels[outermost].span,
 			"level '%s' is the outermost that stores, and it has no room",
 			arch->levels[outermost].name);
@@ -91,11 +91,6 @@ static void take_scales(
 	}
 }
 
-static struct ratio rate(struct ratio words)
-{
-	return words.num ? words : (struct ratio){0, 1};
-}
-
 /* The rank of a dataspace that has a dimension; the last one if none has. */
 static int rank_along(const struct shape *shape, int t, const char *dimension)
 {
@@ -111,8 +106,6 @@ static void take_rows(
 	struct hierarchy_making *making, const struct level *level, struct nest_level *nest)
 {
 	const struct shape *shape = making->shape;
-	nest->row_cycles = rate(level->row_cycles);
-	nest->round_cycles = rate(level->round_cycles);
 	for (int t = 0; t < shape->space_count; t++)
 		nest->row_rank[t] = shape->spaces[t].rank_count - 1;
 	for (size_t i = 0; i < level->rows.count; i++) {
@@ -142,16 +135,7 @@ static struct nest_level *add_level(struct hierarchy_making *making, const char 
 		.mesh_y = making->mesh_y,
 		.fanout_x = 1,
 		.fanout_y = 1,
-		.multiple_buffering = 1,
-		.word_bits = 16,
-		.block_size = 1,
-		.cluster_size = 1,
-		.reduces = true,
-		.read_rate = {0, 1},
-		.write_rate = {0, 1},
-		.shared_rate = {0, 1},
-		.row_cycles = {0, 1},
-		.round_cycles = {0, 1}};
+		.store = storage_unlimited};
 	for (int t = 0; t < making->shape->space_count; t++)
 		nest->rate_scale[t] = 1;
 	return nest;
@@ -161,32 +145,19 @@ static void take_storage(
 	struct hierarchy_making *making, const struct level *level, struct nest_level *nest)
 {
 	nest->storage = true;
-	nest->entries = level->entries;
-	nest->no_room = level->no_room;
-	nest->multiple_buffering = level->multiple_buffering;
-	nest->least_utilization = level->least_utilization;
-	nest->word_bits = level->word_bits;
-	nest->block_size = level->block_words;
-	nest->cluster_size = level->cluster_size;
-	nest->read_rate = rate(level->read_words);
-	nest->write_rate = rate(level->write_words);
-	nest->shared_rate = rate(level->shared_words);
-	nest->fill_cycles = level->fill_cycles;
-	nest->drain_cycles = level->drain_cycles;
-	nest->hop_pj = level->hop_pj;
-	nest->router_pj = level->router_pj;
-	nest->reduces = level->reduces;
+	nest->store = level->store;
 	take_scales(making, level, nest);
 	take_rows(making, level, nest);
-	if (!level->entries)
+	if (!level->store.entries)
 		return;
-	nest->size = level->entries;
-	if (level->multiple_buffering != 1)
-		nest->size = (int64_t)floor((double)level->entries / level->multiple_buffering);
+	nest->size = level->store.entries;
+	if (level->store.multiple_buffering != 1)
+		nest->size = (int64_t)floor(
+			(double)level->store.entries / level->store.multiple_buffering);
 	if (!nest->size)
 		WRONG(making, level->span,
 			"level '%s' holds no word: %lld of them, buffered %.10g times", level->name,
-			(long long)level->entries, level->multiple_buffering);
+			(long long)level->store.entries, level->store.multiple_buffering);
 }
 
 static void fan_out(struct hierarchy_making *making, const struct level *level)
@@ -233,8 +204,8 @@ static void add_fanout(struct hierarchy_making *making, int row)
 	nest->fanout_x = level->fanout_x;
 	nest->fanout_y = level->fanout_y;
 	nest->systolic = level->systolic;
-	nest->hop_pj = level->hop_pj;
-	nest->router_pj = level->router_pj;
+	nest->store.hop_pj = level->store.hop_pj;
+	nest->store.router_pj = level->store.router_pj;
 	fan_out(making, level);
 }
 
@@ -390,7 +361,7 @@ static void find_array(struct hierarchy_making *making)
 		hierarchy->array_overlaps |= hierarchy->levels[i].storage;
 	for (int i = 0; i < hierarchy->array_inner; i++)
 		hierarchy->array_overlaps &= !hierarchy->levels[i].storage ||
-					     hierarchy->levels[i].multiple_buffering >= 2;
+					     hierarchy->levels[i].store.multiple_buffering >= 2;
 }
 
 /* The rows outside a storage do not count, and neither do computes but one. */
@@ -476,7 +447,7 @@ int64_t hierarchy_row_most(const struct nest_level *level, const struct shape *s
 {
 	const struct dataspace *dataspace = &shape->spaces[space];
 	int rank = level->row_rank[space];
-	if (!level->row_cycles.num || dataspace->written)
+	if (!level->store.row_cycles.num || dataspace->written)
 		return 0;
 	if (rank < 0)
 		return 1;

@@ -45,31 +45,15 @@ struct nest_level {
 	bool systolic;              /* the block below is a part of the systolic array */
 	bool ring; /* a reduce ring joins the children of the block below, and adds their sums */
 
+	struct storage store; /* of a level that only fans out, the energies of its network */
 	int64_t size; /* words an instance may hold: floor(entries / multiple_buffering); 0: unlimited */
-	int64_t entries; /* words, before multiple buffering; 0: unlimited */
-	bool no_room;    /* size and entries are 0 and mean it: nothing can be kept here */
-	double multiple_buffering;
-	double least_utilization; /* tiles must fill this part of size */
-	int64_t word_bits;
-	int64_t block_size;   /* words per access */
-	int64_t cluster_size; /* instances that one access serves */
-
-	/* words per cycle and instance; 0/1: unlimited */
-	struct ratio read_rate, write_rate, shared_rate;
 	double rate_scale[SHAPE_SPACES_MOST]; /* per_dataspace_bandwidth_consumption_scale, 1 */
 
 	double pj[NEST_ACTIONS]; /* per access of a block */
 	double leak_pj;          /* per instance and cycle */
 	int gated_at; /* level whose instances switch this one's off; its own index if none */
-	/* Latency of the network, added to the cycles of a mapping, before and after the work. */
-	int64_t fill_cycles, drain_cycles;
-	/* Cycles of the read port for each row of a tile that it serves, besides its words; least cycles of a round:
-	 * an iteration of the temporal loops outside the level.  0/1: none */
-	struct ratio row_cycles, round_cycles;
 	int row_rank
 		[SHAPE_SPACES_MOST]; /* rank along which the words of a row lie; -1: of a scalar */
-	double hop_pj, router_pj;    /* of the network below, per word and hop / router; 0 */
-	bool reduces;                /* it adds to a sum that it holds by itself */
 	const char
 		*energy_source; /* "ERT", "the architecture", "built-in, ..."; NULL: no storage */
 

@@ -102,9 +102,9 @@ static const char *capacity_text(
 {
 	const struct nest_level *level = &hierarchy->levels[score->level];
 	const char *spare = "";
-	if (level->multiple_buffering > 1)
-		spare = arena_format(arena, " (%lld for %g buffers)", (long long)level->entries,
-			level->multiple_buffering);
+	if (level->store.multiple_buffering > 1)
+		spare = arena_format(arena, " (%lld for %g buffers)",
+			(long long)level->store.entries, level->store.multiple_buffering);
 	return arena_format(arena, "the tiles at '%s' take %lld words; it holds %lld%s",
 		level->name, (long long)score->asked, (long long)score->given, spare);
 }
@@ -141,7 +141,7 @@ const char *nest_verdict_text(struct arena *arena, const struct hierarchy *hiera
 				  "must be used",
 			asked, given, level,
 			score->level < 0 ? hierarchy->least_parallelism
-					 : hierarchy->levels[score->level].least_utilization);
+					 : hierarchy->levels[score->level].store.least_utilization);
 	case NEST_IDLE:
 		return arena_format(arena,
 			"the spatial loops below '%s' take %lld of %lld instances; %g of them must "

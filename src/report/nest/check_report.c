@@ -137,7 +137,7 @@ const char *const *conflict_machine(struct arena *arena, const struct mapspace_c
 				arena, "'%s' has %" PRId64 " words", level->name, level->size);
 		if (conflict->fills >> i & 1)
 			list[count++] = arena_format(arena, "'%s' must be %g full", level->name,
-				level->least_utilization);
+				level->store.least_utilization);
 		if (conflict->fanouts >> i & 1)
 			list[count++] =
 				arena_format(arena, "the fan-out of '%s' is %" PRId64 " x %" PRId64,

@@ -197,8 +197,9 @@ static json_t *make_latency(const struct nest_report *report, int i)
 	int around = hierarchy->array_end - 1;
 	while (around >= 0 && !hierarchy->levels[around].storage)
 		around++;
-	return json_pack("{s:I, s:I, s:I}", "fill", (json_int_t)hierarchy->levels[i].fill_cycles,
-		"drain", (json_int_t)hierarchy->levels[i].drain_cycles, "skew",
+	return json_pack("{s:I, s:I, s:I}", "fill",
+		(json_int_t)hierarchy->levels[i].store.fill_cycles, "drain",
+		(json_int_t)hierarchy->levels[i].store.drain_cycles, "skew",
 		(json_int_t)(i == around ? report->counts->array_cycles : 0));
 }
 
@@ -545,7 +546,7 @@ static struct instance_share share_of(const struct nest_report *report, int i, i
 		.fills = part_of(count->fills, instances),
 		.updates = part_of(count->updates, instances),
 		.cycles = (double)number_max(1, report->score->level_cycles[i]),
-		.clusters = ceil(instances / (double)number_max(1, level->cluster_size)),
+		.clusters = ceil(instances / (double)number_max(1, level->store.cluster_size)),
 		.instances = instances};
 	share.accesses = share.reads + share.fills + share.updates;
 	return share;
@@ -580,7 +581,7 @@ static void add_multipliers(struct text *text, const struct nest_report *report)
 	const struct hierarchy *hierarchy = report->hierarchy;
 	const struct level *row = &report->arch->levels[hierarchy->compute_row];
 	add_title(text, 0, hierarchy->compute_name);
-	text_add(text, "    Word bits             : %" PRId64 "\n", row->word_bits);
+	text_add(text, "    Word bits             : %" PRId64 "\n", row->store.word_bits);
 	text_add(text, "    Instances             : %s\n",
 		instances_text(text->arena, hierarchy->compute_mesh_x, hierarchy->compute_mesh_y));
 	text_add(text, "    Compute energy        : %.2f pJ\n", hierarchy->compute_pj);
@@ -600,25 +601,26 @@ static void add_specs(struct text *text, const struct nest_report *report, int i
 	const struct nest_level *gate = &report->hierarchy->levels[level->gated_at];
 	struct arena *arena = text->arena;
 	int64_t instances = level->mesh_x * level->mesh_y, gates = gate->mesh_x * gate->mesh_y;
-	bool endless = !level->entries && !level->no_room;
+	bool endless = !level->store.entries && !level->store.no_room;
 	double most =
 		fmax(level->pj[NEST_READ], fmax(level->pj[NEST_FILL], level->pj[NEST_UPDATE]));
 	const char *const lines[][2] = {
 		{"Technology", endless ? "DRAM" : "SRAM"},
-		{"Size", endless ? "-" : arena_format(arena, "%" PRId64, level->entries)},
-		{"Word bits", arena_format(arena, "%" PRId64, level->word_bits)},
-		{"Block size", arena_format(arena, "%" PRId64, level->block_size)},
-		{"Cluster size", arena_format(arena, "%" PRId64, level->cluster_size)},
+		{"Size", endless ? "-" : arena_format(arena, "%" PRId64, level->store.entries)},
+		{"Word bits", arena_format(arena, "%" PRId64, level->store.word_bits)},
+		{"Block size", arena_format(arena, "%" PRId64, level->store.block_words)},
+		{"Cluster size", arena_format(arena, "%" PRId64, level->store.cluster_size)},
 		{"Instances", instances_text(arena, level->mesh_x, level->mesh_y)},
-		{"Shared bandwidth", rate_text(arena, &level->shared_rate)},
-		{"Read bandwidth", rate_text(arena, &level->read_rate)},
-		{"Write bandwidth", rate_text(arena, &level->write_rate)},
-		{"Multiple buffering", arena_format(arena, "%.2f", level->multiple_buffering)},
+		{"Shared bandwidth", rate_text(arena, &level->store.shared_rate)},
+		{"Read bandwidth", rate_text(arena, &level->store.read_rate)},
+		{"Write bandwidth", rate_text(arena, &level->store.write_rate)},
+		{"Multiple buffering",
+			arena_format(arena, "%.2f", level->store.multiple_buffering)},
 		{"Effective size", size_text(arena, level->size)},
-		{"Min utilization", arena_format(arena, "%.2f", level->least_utilization)},
+		{"Min utilization", arena_format(arena, "%.2f", level->store.least_utilization)},
 		{"Vector access energy",
 			arena_format(arena, "%.2f pJ",
-				most / (double)number_max(1, level->cluster_size))},
+				most / (double)number_max(1, level->store.cluster_size))},
 		{"Vector access energy source", level->energy_source ? level->energy_source : "-"},
 		{"Per-instance-cycle leakage", arena_format(arena, "%.2f pJ", level->leak_pj)},
 		{"Instances sharing power gating",
@@ -748,7 +750,7 @@ static double words_of(const struct shape *shape, int t)
 /* Operations a byte as Timeloop has them: in single precision, of whole bytes.  0.155 prints 0.16. */
 static double per_byte(double ops, double words, const struct nest_level *level)
 {
-	return (double)((float)ops / (float)floor(words * (double)level->word_bits / 8));
+	return (double)((float)ops / (float)floor(words * (double)level->store.word_bits / 8));
 }
 
 /* Additions of products, without the first of each sum; the answer is all operations. */

@@ -79,12 +79,12 @@ static void find_prices(struct floor_cell *out)
 	for (int j = 0; j < completions->count; j++) {
 		int i = completions->level[j];
 		const struct nest_level *level = &out->frame->search->hierarchy->levels[i];
-		double clusters =
-			fmax(1, (double)(level->mesh_x * level->mesh_y / level->cluster_size));
+		double clusters = fmax(
+			1, (double)(level->mesh_x * level->mesh_y / level->store.cluster_size));
 		out->instances[j] = out->used[i];
 		for (int a = 0; a < NEST_ACTIONS; a++)
 			out->pj[j][a] = level->pj[a] * fmin(clusters / out->used[i], 1) /
-					(double)level->block_size;
+					(double)level->store.block_words;
 	}
 }
 
@@ -744,15 +744,16 @@ struct score floor_score(const struct floor_cell *cell, const struct floor_loops
 	for (int i = 0; i < completions->count; i++) {
 		const struct nest_level *level = &hierarchy->levels[completions->level[i]];
 		double all = cell->instances[i], reads = ports.reads[i], writes = ports.writes[i];
-		double rows = level->row_cycles.num
-				      ? ports.rows[i] / all * ratio_double(level->row_cycles)
+		double rows = level->store.row_cycles.num
+				      ? ports.rows[i] / all * ratio_double(level->store.row_cycles)
 				      : 0;
-		bool shared = level->shared_rate.num, port = shared || level->read_rate.num;
-		double of_reads = cycles_at(reads, all, level->read_rate);
+		bool shared = level->store.shared_rate.num,
+		     port = shared || level->store.read_rate.num;
+		double of_reads = cycles_at(reads, all, level->store.read_rate);
 		waiting = fmax(waiting, of_reads + (port && !shared ? rows : 0));
-		waiting = fmax(waiting, cycles_at(writes, all, level->write_rate));
-		waiting = fmax(waiting,
-			cycles_at(reads + writes, all, level->shared_rate) + (shared ? rows : 0));
+		waiting = fmax(waiting, cycles_at(writes, all, level->store.write_rate));
+		waiting = fmax(waiting, cycles_at(reads + writes, all, level->store.shared_rate) +
+						(shared ? rows : 0));
 		score.accesses[completions->level[i]] = whole(ports.words[i] * CYCLES_MARGIN);
 	}
 	double cycles =
@@ -760,10 +761,10 @@ struct score floor_score(const struct floor_cell *cell, const struct floor_loops
 	cycles = fmax(cycles, ceil(waiting * CYCLES_MARGIN));
 	double leaking = cycles;
 	for (int i = 0; i < hierarchy->level_count; i++)
-		cycles += (double)(hierarchy->levels[i].fill_cycles +
-				   hierarchy->levels[i].drain_cycles);
+		cycles += (double)(hierarchy->levels[i].store.fill_cycles +
+				   hierarchy->levels[i].store.drain_cycles);
 	int outermost = completions->level[completions->count - 1];
-	double bits = (double)hierarchy->levels[outermost].word_bits;
+	double bits = (double)hierarchy->levels[outermost].store.word_bits;
 	score.hbm_bytes = whole(ports.words[completions->count - 1] * bits / 8 * CYCLES_MARGIN);
 	score.cycles = whole(cycles);
 	score.energy_pj =

@@ -706,7 +706,8 @@ struct explored nests_explore(const struct inner_question *question,
 static double home_floor(const struct hierarchy *hierarchy, const struct workload *workload)
 {
 	const struct nest_level *home = &hierarchy->levels[hierarchy->level_count - 1];
-	const struct ratio rates[] = {home->read_rate, home->write_rate, home->shared_rate};
+	const struct ratio rates[] = {
+		home->store.read_rate, home->store.write_rate, home->store.shared_rate};
 	double words[] = {0, 0, 0}, most = 0;
 	bool whole = home->storage; /* else there are several of it */
 	for (int t = 0; t < SHAPE_SPACES_MOST; t++)

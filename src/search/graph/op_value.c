@@ -109,7 +109,8 @@ static double byte_pj(const struct arch *arch, bool writes)
 static bool move_least(const struct traffic_op *traffic, struct inner_cost *inner, double *saved)
 {
 	const struct nest_level *level = &inner->nest.hierarchy->levels[inner->scratchpad];
-	bool known = level->block_size == 1 && level->cluster_size == 1 && level->leak_pj <= 0;
+	bool known = level->store.block_words == 1 && level->store.cluster_size == 1 &&
+		     level->leak_pj <= 0;
 	*saved = 0;
 	for (int i = 0; i <= traffic->op->read_count; i++) {
 		struct nest_count *count = &inner->counts.at[inner->scratchpad][i];

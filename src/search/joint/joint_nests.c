@@ -403,7 +403,7 @@ static bool choose_step(
 					       : NEST_JOINT_TICKS;
 	int64_t begun = count_begun(range, step);
 	question.resumes = begun < range->iterations;
-	double buffers = number_max(1, arch->levels[arch->lx].multiple_buffering);
+	double buffers = number_max(1, arch->levels[arch->lx].store.multiple_buffering);
 	int64_t own = bytes_at(range, step, true), whole = arch->levels[arch->lx].capacity;
 	out->others = bytes_at(range, step, false);
 	int64_t room = level - out->others;

@@ -346,7 +346,7 @@ struct relaxed *relaxed_open(struct arena *arena, const struct domain *domain)
 void relaxed_set_size(struct relaxed *relaxed, int level, int64_t words)
 {
 	struct nest_level *at = &relaxed->hierarchy.levels[level];
-	at->least_utilization *= (double)at->size / (double)words;
+	at->store.least_utilization *= (double)at->size / (double)words;
 	at->size = words;
 }
 

@@ -145,8 +145,9 @@ static bool level_holds(const struct nest_level *level, int i, const struct fit_
 			return false;
 		sum = number_plus(sum, own);
 	}
-	return !level->size || (sum <= level->size && (double)sum >= level->least_utilization *
-									     (double)level->size);
+	return !level->size ||
+	       (sum <= level->size &&
+		       (double)sum >= level->store.least_utilization * (double)level->size);
 }
 
 /* For each set of dataspaces: whether the levels so far can give a home to just these, what the
@@ -245,7 +246,7 @@ static void find_watches(struct feasible_question *question)
 			*watch = busy || row_of(question, loop)->least_usage > 0 ? WATCH_EXACT
 										 : WATCH_LEAST;
 		else if (level->size)
-			*watch = level->least_utilization > 0 ? WATCH_EXACT : WATCH_LEAST;
+			*watch = level->store.least_utilization > 0 ? WATCH_EXACT : WATCH_LEAST;
 		if (question->homes)
 			*watch = WATCH_EXACT;
 	}
@@ -275,9 +276,9 @@ static bool tile_can_fit(const struct feasible_question *question, int loop)
 	if (words_of(question, loop, row->keep, false) > level->size)
 		return false;
 	uint32_t all = (1u << question->domain->shape->space_count) - 1;
-	return level->least_utilization <= 0 || question->homes ||
+	return level->store.least_utilization <= 0 || question->homes ||
 	       (double)words_of(question, loop, all & ~row->bypass, true) >=
-		       level->least_utilization * (double)level->size;
+		       level->store.least_utilization * (double)level->size;
 }
 
 static int64_t instances(const struct feasible_question *question, int loop, bool most)

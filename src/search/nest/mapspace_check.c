@@ -51,7 +51,7 @@ static enum verdict ask_feasible(const struct filter *filter)
 			if (filter->any_size >> i & 1)
 				relaxed_lift_size(relaxed, i);
 			if (filter->any_fill >> i & 1)
-				relaxed->hierarchy.levels[i].least_utilization = 0;
+				relaxed->hierarchy.levels[i].store.least_utilization = 0;
 			if (filter->any_fanout >> i & 1)
 				relaxed_lift_fanout(relaxed, i);
 		}
@@ -114,7 +114,7 @@ static void filter_machine(struct filter *filter)
 	struct infeasible_set *conflict = filter->conflict;
 	for (int i = 0; i < filter->hierarchy->level_count; i++) {
 		const struct nest_level *level = &filter->hierarchy->levels[i];
-		if (level->size && level->least_utilization > 0 &&
+		if (level->size && level->store.least_utilization > 0 &&
 			is_needed(filter, &filter->any_fill, i))
 			conflict->fills |= UINT32_C(1) << i;
 	}
@@ -263,7 +263,8 @@ static void set(struct relaxed *relaxed, const struct shortage *limit, int64_t v
 		relaxed_set_fanout(relaxed, limit->level, level->fanout_x, value);
 		break;
 	case SHORTAGE_UTILIZATION: /* half a word less: as a double it is not above `value` */
-		level->least_utilization = value ? ((double)value - 0.5) / (double)level->size : 0;
+		level->store.least_utilization =
+			value ? ((double)value - 0.5) / (double)level->size : 0;
 		break;
 	case SHORTAGE_PARALLELISM:
 		relaxed->domain.least_parallelism =
@@ -439,9 +440,10 @@ struct shortages shortages_find(const struct domain *domain, uint64_t work_most,
 			add_limit(&finding, SHORTAGE_FANOUT_Y, i, level->fanout_y);
 		if (level->size)
 			add_limit(&finding, SHORTAGE_CAPACITY, i, level->size);
-		if (level->size && level->least_utilization > 0)
+		if (level->size && level->store.least_utilization > 0)
 			add_limit(&finding, SHORTAGE_UTILIZATION, i,
-				(int64_t)ceil(level->least_utilization * (double)level->size));
+				(int64_t)ceil(
+					level->store.least_utilization * (double)level->size));
 	}
 	if (!impossible && domain->least_parallelism > 0)
 		add_limit(&finding, SHORTAGE_PARALLELISM, -1,

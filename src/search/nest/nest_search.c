@@ -99,7 +99,7 @@ static int64_t outer_bytes(const struct nest_search *search, const struct nest_c
 	while (outermost > 0 && !search->hierarchy->levels[outermost].storage)
 		outermost--;
 	int64_t words = accesses_at(search, counts, outermost), bits;
-	if (!number_mul(words, search->hierarchy->levels[outermost].word_bits, &bits))
+	if (!number_mul(words, search->hierarchy->levels[outermost].store.word_bits, &bits))
 		return INT64_MAX;
 	return number_ceil_div(bits, 8);
 }

@@ -150,9 +150,9 @@ static enum nest_verdict check_tiles(const struct hierarchy *hierarchy, const st
 		}
 		if (verdict != NEST_FITS)
 			continue;
-		if ((level->size || level->no_room) && together > level->size)
+		if ((level->size || level->store.no_room) && together > level->size)
 			verdict = NEST_CAPACITY;
-		else if ((double)together < level->least_utilization * (double)level->size)
+		else if ((double)together < level->store.least_utilization * (double)level->size)
 			verdict = NEST_UTILIZATION;
 	}
 	return verdict;
@@ -300,7 +300,8 @@ struct phase {
 static bool is_background(const struct phase *phase, const struct nest_store *store)
 {
 	const struct nest_level *level = &phase->run->hierarchy->levels[store->level];
-	return level->multiple_buffering >= 2 && phase->changed >= 0 && !store->feed.parent->moving;
+	return level->store.multiple_buffering >= 2 && phase->changed >= 0 &&
+	       !store->feed.parent->moving;
 }
 
 /* Returns the latency of the networks to levels `from` up to before `to`; marks those levels in *taken. */
@@ -310,7 +311,8 @@ static int64_t find_latency(
 	int64_t latency = 0;
 	for (int i = from; i < to; i++) {
 		const struct nest_level *level = &run->hierarchy->levels[i];
-		latency += transfer == NEST_FILLS ? level->fill_cycles : level->drain_cycles;
+		latency += transfer == NEST_FILLS ? level->store.fill_cycles
+						  : level->store.drain_cycles;
 		*taken |= 1u << i;
 	}
 	return latency;
@@ -373,7 +375,7 @@ static void turn_rounds(const struct phase *phase)
 	for (int i = 0; i < run->hierarchy->level_count; i++) {
 		bool begins = phase->changed == NEST_START ||
 			      (phase->changed >= 0 && phase->changed < site_of(run, i)->outside);
-		if (!run->hierarchy->levels[i].round_cycles.num)
+		if (!run->hierarchy->levels[i].store.round_cycles.num)
 			continue;
 		run->counts.rounds[i] += begins;
 		if (run->clock && (begins || phase->changed == NEST_END))

@@ -722,7 +722,8 @@ static uint32_t turning_rounds(struct nest_run *run, int k)
 {
 	uint32_t levels = 0;
 	for (int i = 0; i < run->hierarchy->level_count; i++)
-		if (run->hierarchy->levels[i].round_cycles.num && k < site_of(run, i)->outside)
+		if (run->hierarchy->levels[i].store.round_cycles.num &&
+			k < site_of(run, i)->outside)
 			levels |= 1u << i;
 	return levels;
 }

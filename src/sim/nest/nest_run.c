@@ -260,8 +260,8 @@ static int64_t common_multiple(const struct hierarchy *hierarchy)
 		return TICKS_MOST;
 	for (int i = 0; i < hierarchy->level_count; i++) {
 		const struct nest_level *level = &hierarchy->levels[i];
-		int64_t numbers[] = {
-			level->read_rate.num, level->write_rate.num, level->shared_rate.num};
+		int64_t numbers[] = {level->store.read_rate.num, level->store.write_rate.num,
+			level->store.shared_rate.num};
 		for (int k = 0; k < PORTS; k++) {
 			if (numbers[k] > TICKS_MOST)
 				return TICKS_MOST;
@@ -278,13 +278,14 @@ static int64_t common_multiple(const struct hierarchy *hierarchy)
 static void open_paces(
 	const struct nest_clock *clock, const struct nest_level *level, struct clock_gate *gate)
 {
-	double port = ratio_double(level->shared_rate.num ? level->shared_rate : level->read_rate);
-	if (level->row_cycles.num)
-		gate->row =
-			(int64_t)ceil(ratio_double(level->row_cycles) * port * (double)gate->scale);
-	if (level->round_cycles.num)
-		gate->round =
-			(int64_t)ceil(ratio_double(level->round_cycles) * (double)clock->cycle);
+	double port = ratio_double(
+		level->store.shared_rate.num ? level->store.shared_rate : level->store.read_rate);
+	if (level->store.row_cycles.num)
+		gate->row = (int64_t)ceil(
+			ratio_double(level->store.row_cycles) * port * (double)gate->scale);
+	if (level->store.round_cycles.num)
+		gate->round = (int64_t)ceil(
+			ratio_double(level->store.round_cycles) * (double)clock->cycle);
 }
 
 struct nest_clock *nest_clock_open(const struct hierarchy *hierarchy, const int64_t *instances,
@@ -304,18 +305,19 @@ struct nest_clock *nest_clock_open(const struct hierarchy *hierarchy, const int6
 		const struct nest_level *level = &hierarchy->levels[i];
 		struct clock_gate *gate = &clock->gates[i];
 		clock->time.gates[i].window = -1;
-		gate->rates[PORT_READ] = level->read_rate;
-		gate->rates[PORT_WRITE] = level->write_rate;
-		gate->rates[PORT_SHARED] = level->shared_rate;
+		gate->rates[PORT_READ] = level->store.read_rate;
+		gate->rates[PORT_WRITE] = level->store.write_rate;
+		gate->rates[PORT_SHARED] = level->store.shared_rate;
 		gate->scale = 1;
 		for (int t = 0; t < SHAPE_SPACES_MOST; t++) {
-			if (level->rate_scale[t] != 1 || level->row_cycles.num)
+			if (level->rate_scale[t] != 1 || level->store.row_cycles.num)
 				gate->scale = SCALE;
 		}
 		open_paces(clock, level, gate);
 		for (int t = 0; t < SHAPE_SPACES_MOST; t++)
 			gate->share[t] = llround(level->rate_scale[t] * (double)gate->scale);
-		if (level->read_rate.num || level->write_rate.num || level->shared_rate.num)
+		if (level->store.read_rate.num || level->store.write_rate.num ||
+			level->store.shared_rate.num)
 			gate->loads = arena_array(arena, struct port_load, instances[i]);
 	}
 	return clock;
@@ -649,7 +651,7 @@ void nest_run_rows(struct nest_run *run, int level, int64_t instance, int space,
 	const struct nest_box *hull = &words->hull, *hole = &words->hole;
 	const struct nest_level *machine = &run->hierarchy->levels[level];
 	int along = machine->row_rank[space];
-	if (!machine->row_cycles.num || !words->count)
+	if (!machine->store.row_cycles.num || !words->count)
 		return;
 	int64_t rows =
 		along < 0 ? words->count : hull->words / (hull->high[along] - hull->low[along]);
