@@ -90,19 +90,19 @@ static void set_reduction(struct arch *arch)
 
 static void set_bus(struct arch *arch)
 {
-	arch->levels[arch->hbm].read_rate = (struct ratio){32, 1};
+	arch->levels[arch->hbm].store.shared_rate = (struct ratio){16, 1};
 }
 
 static void set_reads(struct arch *arch)
 {
-	arch->levels[arch->hbm].read_rate = (struct ratio){32, 1};
-	arch->levels[arch->hbm].shared_rate = false;
+	arch->levels[arch->hbm].store.read_rate = (struct ratio){16, 1};
+	arch->levels[arch->hbm].store.shared = false;
 }
 
 static void set_writes(struct arch *arch)
 {
-	arch->levels[arch->hbm].write_rate = (struct ratio){32, 1};
-	arch->levels[arch->hbm].shared_rate = false;
+	arch->levels[arch->hbm].store.write_rate = (struct ratio){16, 1};
+	arch->levels[arch->hbm].store.shared = false;
 }
 
 static void set_port(struct arch *arch)
@@ -112,18 +112,18 @@ static void set_port(struct arch *arch)
 
 static void set_lx_reads(struct arch *arch)
 {
-	arch->levels[arch->lx].read_rate = (struct ratio){32, 1};
+	arch->levels[arch->lx].store.read_rate = (struct ratio){16, 1};
 }
 
 static void set_lx_writes(struct arch *arch)
 {
-	arch->levels[arch->lx].write_rate = (struct ratio){32, 1};
+	arch->levels[arch->lx].store.write_rate = (struct ratio){16, 1};
 }
 
 static void set_lx_shared(struct arch *arch)
 {
-	arch->levels[arch->lx].read_rate = (struct ratio){32, 1};
-	arch->levels[arch->lx].shared_rate = true;
+	arch->levels[arch->lx].store.shared = true;
+	arch->levels[arch->lx].store.shared_rate = (struct ratio){16, 1};
 }
 
 /* Rates that reductions and restickify have if they have none of their own, and maps beside that of their operands. */
@@ -147,7 +147,7 @@ static void set_beside(struct arch *arch)
 {
 	arch->levels[arch->compute].mac_rate = (struct ratio){1, 4};
 	arch->levels[arch->compute].vector_rate = (struct ratio){1, 5};
-	arch->levels[arch->lx].read_rate = (struct ratio){1, 2};
+	arch->levels[arch->lx].store.read_rate = (struct ratio){1, 4};
 }
 
 static void set_ring(struct arch *arch)
@@ -188,8 +188,8 @@ struct arch *ideal_arch(struct arena *arena, int cores)
 	const struct ratio unlimited = {0, 1};
 	struct arch *arch = arena_copy(arena, spyre_arch(arena, cores), sizeof *arch);
 	struct level *hbm = &arch->levels[arch->hbm], *lx = &arch->levels[arch->lx];
-	hbm->read_rate = hbm->write_rate = unlimited;
-	lx->read_rate = lx->write_rate = lx->fill_rate = unlimited;
+	hbm->store.shared_rate = unlimited;
+	lx->store.read_rate = lx->store.write_rate = lx->fill_rate = unlimited;
 	arch->levels[arch->compute].mac_rate = arch->levels[arch->compute].vector_rate = unlimited;
 	arch->bundle_cycles = arch->core_cycles = 0;
 	arch->reduce_ring.rate = arch->data_ring.rate = unlimited;

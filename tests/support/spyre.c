@@ -64,8 +64,8 @@ const struct arch *spyre_arch(struct arena *arena, int cores)
 	levels[HBM].device = "DRAM";
 	levels[HBM].alignment = 128;
 	levels[HBM].stick = STICK_BYTES;
-	levels[HBM].read_rate = levels[HBM].write_rate = ratio(2048, 15);
-	levels[HBM].shared_rate = true;
+	levels[HBM].store.shared = true;
+	levels[HBM].store.shared_rate = ratio(1024, 15);
 	levels[HBM].read_pj = levels[HBM].write_pj = 162.5;
 	levels[CORE] = level("core", LEVEL_CONTAINER, cores);
 	levels[CORE].fanout_x = cores;
@@ -75,7 +75,8 @@ const struct arch *spyre_arch(struct arena *arena, int cores)
 	levels[LX].reserve = (2 << 20) - 1677721;
 	levels[LX].scratchpad = levels[LX].boxes = true;
 	levels[LX].alignment = 128;
-	levels[LX].read_rate = levels[LX].write_rate = levels[LX].fill_rate = ratio(128, 1);
+	levels[LX].store.read_rate = levels[LX].store.write_rate = ratio(64, 1);
+	levels[LX].fill_rate = ratio(128, 1);
 	levels[LX].read_pj = levels[LX].write_pj = 12.5;
 	levels[ARRAY] = level("array", LEVEL_COMPUTE, cores);
 	levels[ARRAY].device = "fp16_array";

@@ -43,9 +43,9 @@ static void assert_same_level(const struct level *a, const struct level *b)
 	assert_int_equal(a->alignment, b->alignment);
 	assert_int_equal(a->store.word_bits, b->store.word_bits);
 	assert_int_equal(a->store.block_words, b->store.block_words);
-	assert_same_ratio(a->read_rate, b->read_rate);
-	assert_same_ratio(a->write_rate, b->write_rate);
-	assert_int_equal(a->shared_rate, b->shared_rate);
+	assert_same_ratio(a->store.read_rate, b->store.read_rate);
+	assert_same_ratio(a->store.write_rate, b->store.write_rate);
+	assert_same_ratio(a->store.shared_rate, b->store.shared_rate);
 	assert_same_ratio(a->fill_rate, b->fill_rate);
 	assert_true(a->read_pj == b->read_pj && a->write_pj == b->write_pj);
 	assert_same_ratio(a->mac_rate, b->mac_rate);
@@ -96,7 +96,7 @@ TEST(published_numbers_come_out)
 	assert_true(peak == 98.304e12);
 	assert_true(arch_nanoseconds(arch, 1500) == 1000.0);
 	int64_t cycles;
-	assert_true(ratio_time(8396800, arch->levels[arch->hbm].read_rate, &cycles));
+	assert_true(ratio_time(8396800, level_ports(&arch->levels[arch->hbm]).read, &cycles));
 	assert_int_equal(cycles, 61500); /* 41.0 us */
 }
 
@@ -217,11 +217,11 @@ TEST(storage_is_read_in_words_rows_or_bytes)
 		fail_msg("%s", complaints_text(arena, diag));
 	assert_true(arch->clock_hz.num == 1000000000 && arch->clock_hz.den == 1);
 	assert_int_equal(arch->levels[1].capacity, 0);
-	assert_true(arch->levels[1].shared_rate);
-	assert_same_ratio(arch->levels[1].read_rate, (struct ratio){4, 1});
+	assert_true(level_ports(&arch->levels[1]).shared);
+	assert_same_ratio(level_ports(&arch->levels[1]).write, (struct ratio){4, 1});
 	assert_int_equal(arch->levels[2].capacity, 8192);
-	assert_same_ratio(arch->levels[2].read_rate, (struct ratio){16, 1});
-	assert_same_ratio(arch->levels[2].write_rate, (struct ratio){3, 1});
+	assert_same_ratio(level_ports(&arch->levels[2]).read, (struct ratio){16, 1});
+	assert_same_ratio(level_ports(&arch->levels[2]).write, (struct ratio){3, 1});
 	assert_int_equal(arch->levels[3].capacity, 24);
 	assert_int_equal(arch->levels[4].capacity, 128);
 }

@@ -465,10 +465,10 @@ static struct copying find_copying(const struct arch *arch)
 {
 	const struct level *hbm = &arch->levels[arch->hbm], *lx = &arch->levels[arch->lx];
 	struct copying copying = arch->copying;
-	struct ratio write = hbm->shared_rate ? hbm->read_rate : hbm->write_rate;
+	struct level_ports ports = level_ports(hbm);
 	struct ratio link = copying.link.rate.num ? copying.link.rate : copying.out.rate;
-	write = slower(write, lx->fill_rate);
-	copying.in.rate = slower(copying.in.rate, slower(hbm->read_rate, lx->fill_rate));
+	struct ratio write = slower(ports.write, lx->fill_rate);
+	copying.in.rate = slower(copying.in.rate, slower(ports.read, lx->fill_rate));
 	copying.out.rate = slower(copying.out.rate, write);
 	copying.link.rate = slower(link, write);
 	return copying;

@@ -153,12 +153,13 @@ static int64_t cycles_of(int64_t work, struct ratio rate, bool *fits)
 static void memory_cycles(const struct level *level, int64_t read, int64_t written,
 	int64_t *read_cycles, int64_t *write_cycles, bool *fits)
 {
-	if (level->shared_rate) {
-		*read_cycles = cycles_of(checked_add(fits, read, written), level->read_rate, fits);
+	struct level_ports ports = level_ports(level);
+	if (ports.shared) {
+		*read_cycles = cycles_of(checked_add(fits, read, written), ports.read, fits);
 		*write_cycles = *read_cycles;
 	} else {
-		*read_cycles = cycles_of(read, level->read_rate, fits);
-		*write_cycles = cycles_of(written, level->write_rate, fits);
+		*read_cycles = cycles_of(read, ports.read, fits);
+		*write_cycles = cycles_of(written, ports.write, fits);
 	}
 }
 

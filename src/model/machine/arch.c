@@ -138,6 +138,24 @@ struct ratio ring_run(const struct ring *ring, int64_t parts)
 	return ring->run_cycles[clamped - RING_PARTS_LEAST];
 }
 
+/* Returns a rate of words in bytes; it was read in bytes, so it fits. */
+static struct ratio bytes_of(const struct storage *store, struct ratio words)
+{
+	struct ratio bytes = {0, 1};
+	if (words.num && !ratio_mul(words, (struct ratio){store->word_bits, 8}, &bytes))
+		BUG("a rate does not fit in bytes");
+	return bytes;
+}
+
+struct level_ports level_ports(const struct level *level)
+{
+	const struct storage *store = &level->store;
+	return (struct level_ports){
+		.read = bytes_of(store, store->shared ? store->shared_rate : store->read_rate),
+		.write = bytes_of(store, store->shared ? store->shared_rate : store->write_rate),
+		.shared = store->shared};
+}
+
 int arch_level(const struct arch *arch, const char *name)
 {
 	for (int i = 0; i < arch->level_count; i++) {

@@ -57,6 +57,7 @@ struct space_values {
 struct storage {
 	int64_t entries; /* words per instance, before multiple buffering; 0: unlimited, if not: */
 	bool no_room;    /* it stores nothing: its entries are given as 0 */
+	bool shared;     /* reads and writes share a port, whose rate may be unlimited */
 	bool reduces;    /* it adds to a sum that it holds by itself; by default all but DRAM */
 	double multiple_buffering; /* tiles may fill this part of its words: 2 halves them */
 	double least_utilization;  /* part of that which tiles must fill */
@@ -90,11 +91,8 @@ struct level {
 	bool scratchpad;  /* buffers of plans may live here */
 	bool boxes; /* `transfer: box`: a tile that comes from outside moves whole; else what is new */
 	int64_t stick; /* bytes that tensors here are laid out and moved in; 0: words, row by row */
-	int64_t alignment;       /* of buffers, bytes; at least 1 */
-	struct ratio read_rate;  /* bytes per cycle per instance; 0: unlimited */
-	struct ratio write_rate; /* the same; unused when shared_rate */
-	bool shared_rate;        /* reads and writes share read_rate */
-	struct ratio fill_rate;  /* bytes per cycle: the port to the level outside; 0: unlimited */
+	int64_t alignment;      /* of buffers, bytes; at least 1 */
+	struct ratio fill_rate; /* bytes per cycle: the port to the level outside; 0: unlimited */
 	/* of a shared home: cycles for each byte read that one written stands beside, in which the bus turns
 	 * round; where an operand is broadcast; and where the stick moves.  0: it turns in no time */
 	struct ratio turn, turn_repeated, turn_restickify;
@@ -270,6 +268,13 @@ int64_t arch_stream_address(const struct arch *arch);
  * between it and the home.  Complains about what is missing.
  */
 bool arch_fits_graphs(const struct arch *arch, struct diag *diag);
+
+/* The ports of a level as graphs count: bytes per cycle and instance, 0: unlimited; a shared one is both. */
+struct level_ports {
+	struct ratio read, write;
+	bool shared;
+};
+struct level_ports level_ports(const struct level *level);
 
 /* Index of a level by name; -1 if there is none. */
 int arch_level(const struct arch *arch, const char *name);

@@ -373,26 +373,35 @@ static void read_words(
 		attributes, field->key, *clock, level->store.word_bits, field_place(field, whole));
 }
 
-/* A bandwidth in bytes per cycle, and the same in words. */
-static bool read_rates(struct reader *attributes, const char *key, struct ratio hz,
-	const struct level *level, struct ratio *bytes, struct ratio *words)
+/* Reads one of so many equal parts of a bandwidth as words per cycle; it fits in bytes, too. */
+static bool read_word_rate(struct reader *attributes, const char *key, struct ratio hz,
+	const struct level *level, int64_t parts, struct ratio *words)
 {
-	struct ratio word;
-	if (!attributes_bandwidth(attributes, key, hz, level->store.word_bits, bytes))
+	struct ratio bytes, word;
+	if (!attributes_bandwidth(attributes, key, hz, level->store.word_bits, &bytes))
 		return false;
-	return (ratio_make(level->store.word_bits, 8, &word) && ratio_div(*bytes, word, words)) ||
+	return (ratio_div(bytes, (struct ratio){parts, 1}, &bytes) &&
+		       ratio_make(level->store.word_bits, 8, &word) &&
+		       ratio_div(bytes, word, words)) ||
 	       reader_refuse(attributes, key, "is too large");
 }
 
-/* A bandwidth of reads or writes: bytes and words per cycle. */
+/* Reads the bandwidth of a port. */
 static void read_port(
 	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
 {
 	const struct ratio *clock = clock_hz;
-	struct level *level = whole;
-	bool reads = field->offset == offsetof(struct level, read_rate);
-	read_rates(attributes, field->key, *clock, level, field_place(field, whole),
-		reads ? &level->store.read_rate : &level->store.write_rate);
+	read_word_rate(attributes, field->key, *clock, whole, 1, field_place(field, whole));
+}
+
+/* Reads the bandwidth of one port for reads and writes. */
+static void read_shared(
+	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
+{
+	const struct ratio *clock = clock_hz;
+	struct storage *store = &((struct level *)whole)->store;
+	store->shared =
+		read_word_rate(attributes, field->key, *clock, whole, 1, field_place(field, whole));
 }
 
 /* The older `bandwidth`: half of it is for reads, half for writes. */
@@ -400,13 +409,13 @@ static void read_halves(
 	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
 {
 	const struct ratio *clock = clock_hz;
-	struct level *level = whole;
-	struct ratio bytes, words;
-	if (!read_rates(attributes, field->key, *clock, level, &bytes, &words))
+	struct storage *store = &((struct level *)whole)->store;
+	struct ratio words;
+	if (!read_word_rate(attributes, field->key, *clock, whole, 2, &words))
 		return;
 	struct diag *diag = attributes->reading->diag;
 	struct span span = read_node(attributes, field->key, OPTIONAL)->span;
-	if (level->read_rate.num || level->write_rate.num)
+	if (store->read_rate.num || store->write_rate.num)
 		diag_error(diag, span,
 			"%s has a 'bandwidth', half of it for reads and half for writes, and one of "
 			"either",
@@ -414,24 +423,7 @@ static void read_halves(
 	else
 		diag_warning(diag, span,
 			"'bandwidth' is an old key: half of it is taken for reads, half for writes");
-	if (!ratio_div(bytes, (struct ratio){2, 1}, &level->read_rate) ||
-		!ratio_div(words, (struct ratio){2, 1}, &level->store.read_rate))
-		reader_refuse(attributes, field->key, "is too large");
-	level->write_rate = level->read_rate;
-	level->store.write_rate = level->store.read_rate;
-}
-
-/* One port for reads and writes. */
-static void read_shared(
-	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
-{
-	const struct ratio *clock = clock_hz;
-	struct level *level = whole;
-	struct ratio shared;
-	if (!read_rates(attributes, field->key, *clock, level, &shared, &level->store.shared_rate))
-		return;
-	level->shared_rate = true;
-	level->read_rate = level->write_rate = shared;
+	store->read_rate = store->write_rate = words;
 }
 
 static void read_reserve(
@@ -625,13 +617,16 @@ static const struct field storage_fields[] = {
 		.usual = "unlimited"},
 	{"sizeKB", FIELD_WHOLE, "capacity in units of 1024 bytes", .spellings = "sizeKB sizekb"},
 	{"read_bandwidth", FIELD_RATE, "of a port for reads", .usual = "unlimited",
-		.spellings = "read_bandwidth", .read = read_port, INTO(struct level, read_rate)},
+		.spellings = "read_bandwidth", .read = read_port,
+		INTO(struct level, store.read_rate)},
 	{"write_bandwidth", FIELD_RATE, "of a port for writes", .usual = "unlimited",
-		.spellings = "write_bandwidth", .read = read_port, INTO(struct level, write_rate)},
+		.spellings = "write_bandwidth", .read = read_port,
+		INTO(struct level, store.write_rate)},
 	{"bandwidth", FIELD_RATE, "an old key: half of it is for reads, half for writes",
 		.read = read_halves},
 	{"shared_bandwidth", FIELD_RATE, "of one port for both",
-		.spellings = "rw_bandwidth shared_bandwidth", .read = read_shared},
+		.spellings = "rw_bandwidth shared_bandwidth", .read = read_shared,
+		INTO(struct level, store.shared_rate)},
 	{"reserve", FIELD_SIZE,
 		"bytes that planners leave to streaming tiles: a fraction, or a size with a unit",
 		.usual = "0", .read = read_reserve},

@@ -424,7 +424,7 @@ json_t *timeline_machine(const struct outcome *outcome)
 {
 	const struct arch *arch = outcome->plan->arch;
 	double ns = arch_nanoseconds(arch, 1);
-	const struct ratio *read = &arch->levels[arch->hbm].read_rate;
+	struct ratio read = level_ports(&arch->levels[arch->hbm]).read;
 	const struct level *units[] = {&arch->levels[arch->compute], &arch->levels[arch->vector]};
 	double fastest = 0; /* operations of all instances each cycle */
 	for (int i = 0; i < 2; i++) {
@@ -433,9 +433,9 @@ json_t *timeline_machine(const struct outcome *outcome)
 		fastest = rate > fastest ? rate : fastest;
 	}
 	json_t *machine = json_pack("{s:s}", "name", arch->name);
-	if (read->num > 0)
+	if (read.num > 0)
 		json_object_set_new(
-			machine, "hbm_bytes_per_ns", json_real(ratio_double(*read) / ns));
+			machine, "hbm_bytes_per_ns", json_real(ratio_double(read) / ns));
 	if (fastest > 0)
 		json_object_set_new(machine, "computes_per_ns", json_real(fastest / ns));
 	if (arch->lx >= 0)

@@ -181,8 +181,7 @@ struct paces *paces_open(
 	const struct arch *arch = program->arch;
 	const struct level *hbm = arch->hbm < 0 ? &unlimited : &arch->levels[arch->hbm];
 	const struct level *lx = arch->lx < 0 ? &unlimited : &arch->levels[arch->lx];
-	struct ratio hbm_write = hbm->shared_rate ? hbm->read_rate : hbm->write_rate;
-	struct ratio lx_write = lx->shared_rate ? lx->read_rate : lx->write_rate;
+	struct level_ports home = level_ports(hbm), inner = level_ports(lx);
 	struct ratio mac = {0, 1}, strided = {0, 1}, vector = {0, 1}, reduction = {0, 1},
 		     restickify = {0, 1}, stream = {0, 1};
 	if (arch->compute >= 0) {
@@ -198,14 +197,14 @@ struct paces *paces_open(
 	paces->program = program;
 	paces->step_cores = count_cores(program, arena);
 	paces->nests = nests;
-	paces->hbm_shared = hbm->shared_rate;
-	paces->lx_shared = lx->shared_rate;
+	paces->hbm_shared = home.shared;
+	paces->lx_shared = inner.shared;
 	paces->longest = INT64_MAX / 4 / (int64_t)(program->instruction_count + 1);
-	int64_t ticks = pace_refine(1, STICK_BYTES, hbm->read_rate);
-	ticks = pace_refine(ticks, STICK_BYTES, hbm_write);
+	int64_t ticks = pace_refine(1, STICK_BYTES, home.read);
+	ticks = pace_refine(ticks, STICK_BYTES, home.write);
 	ticks = pace_refine(ticks, STICK_BYTES, lx->fill_rate);
-	ticks = pace_refine(ticks, STICK_BYTES, lx->read_rate);
-	ticks = pace_refine(ticks, STICK_BYTES, lx_write);
+	ticks = pace_refine(ticks, STICK_BYTES, inner.read);
+	ticks = pace_refine(ticks, STICK_BYTES, inner.write);
 	ticks = pace_refine(ticks, STICK_BYTES, arch->reduce_ring.rate);
 	if (program_has_relayouts(program))
 		ticks = pace_refine(ticks, STICK_BYTES, arch->data_ring.rate);
@@ -213,11 +212,11 @@ struct paces *paces_open(
 		ticks = refine_copying(ticks, &arch->copying);
 	open_measured(paces, arch, ticks);
 	ticks = paces->ticks;
-	paces->hbm_read = pace_find(ticks, STICK_BYTES, hbm->read_rate);
-	paces->hbm_write = pace_find(ticks, STICK_BYTES, hbm_write);
+	paces->hbm_read = pace_find(ticks, STICK_BYTES, home.read);
+	paces->hbm_write = pace_find(ticks, STICK_BYTES, home.write);
 	paces->port = pace_find(ticks, STICK_BYTES, lx->fill_rate);
-	paces->lx_read = pace_find(ticks, STICK_BYTES, lx->read_rate);
-	paces->lx_write = pace_find(ticks, STICK_BYTES, lx_write);
+	paces->lx_read = pace_find(ticks, STICK_BYTES, inner.read);
+	paces->lx_write = pace_find(ticks, STICK_BYTES, inner.write);
 	paces->link = pace_find(ticks, STICK_BYTES, arch->reduce_ring.rate);
 	paces->ring = pace_find(ticks, STICK_BYTES, arch->data_ring.rate);
 	for (int bytes = 1; bytes <= FP32_BYTES; bytes++) {
