@@ -568,6 +568,30 @@ static bool dominates(const struct frame *frame, const struct label *a, const st
 	return cut_add(a->cost, wider) <= b->cost;
 }
 
+#ifndef NDEBUG
+/* Asserts that whatever goes on from label b costs no more from label a: in a new bundle, or in one that becomes as
+ * wide and has room for as many arguments. */
+static bool check_dominance(const struct frame *frame, const struct label *a, const struct label *b)
+{
+	assert(a->cost <= b->cost);
+	if (b->bundle.args == LABEL_CLOSED ||
+		cut_add(a->cost, frame->over[b->bundle.widest]) <= b->cost)
+		return true;
+	assert(a->bundle.args != LABEL_CLOSED);
+	assert(a->bundle.args + __builtin_popcountll(b->bundle.in_hbm & ~a->bundle.in_hbm) <=
+		b->bundle.args);
+	const int widths[] = {b->bundle.widest, frame->width_most};
+	for (int i = 0; i < 2; i++) {
+		int64_t in_a = frame->over[number_max(widths[i], a->bundle.widest)] -
+			       frame->over[a->bundle.widest];
+		int64_t in_b = frame->over[number_max(widths[i], b->bundle.widest)] -
+			       frame->over[b->bundle.widest];
+		assert(cut_add(a->cost, in_a) <= cut_add(b->cost, in_b));
+	}
+	return true;
+}
+#endif
+
 uint32_t layer_append(struct cut_layer *layer, const struct label *label)
 {
 	if (layer->label_count == layer->chunks.count * CHUNK)
@@ -599,13 +623,13 @@ uint32_t layer_add(struct cut_layer *layer, const struct label *label)
 	struct layer_entry *state = &layer->states.at[label->state];
 	for (uint32_t i = state->first; i != LABEL_NONE; i = layer_label(layer, i)->next)
 		if (dominates(layer->frame, layer_label(layer, i), label)) {
-			assert(layer_label(layer, i)->cost <= label->cost);
+			assert(check_dominance(layer->frame, layer_label(layer, i), label));
 			return LABEL_NONE;
 		}
 	for (uint32_t *link = &state->first; *link != LABEL_NONE;) {
 		struct label *other = layer_label(layer, *link);
 		if (dominates(layer->frame, label, other)) {
-			assert(label->cost <= other->cost);
+			assert(check_dominance(layer->frame, label, other));
 			other->dominated = true;
 			*link = other->next;
 		} else {

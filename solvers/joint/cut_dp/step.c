@@ -710,6 +710,8 @@ static void place_codes(struct step_making *making, uint64_t dropped)
 			code = making->codes[sources[s]] & CUT_VALID;
 		else
 			code = making->codes[sources[s]];
+		/* a tensor that is needed from here on has a copy, or is not made yet */
+		assert(code || sources[s] == CUT_NO_SLOT || !making->codes[sources[s]]);
 		step->codes[s] = to->kept[s][code];
 	}
 	for (int e = 0; making->move && e < making->move->effect_count; e++)

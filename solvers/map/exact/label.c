@@ -67,6 +67,19 @@ static bool check_cut(const struct nest_cut *cut)
 		}
 	return true;
 }
+
+/* Asserts that some point that is kept is as good as these values in every objective, within the slack. */
+static bool check_excluded(const struct nest_cut *cut, const double *values)
+{
+	size_t count = cut->objectives->count, better = 0;
+	for (size_t i = 0; i < cut->count && better < count; i++) {
+		better = 0;
+		for (size_t k = 0; k < count; k++)
+			better += cut->values[i * count + k] <= values[k] * cut->slack;
+	}
+	assert(count && better == count);
+	return true;
+}
 #endif
 
 struct nest_cut nest_cut_make(struct arena *arena, const struct frontier *kept,
@@ -93,6 +106,7 @@ bool nest_cut_excludes_values(struct nest_cut *cut, const double *values)
 			k++;
 		if (k < count)
 			continue;
+		assert(check_excluded(cut, values));
 		if (cut->slack > 1 && values[0] < cut->excluded)
 			cut->excluded = values[0];
 		return true;
