@@ -15,14 +15,14 @@
 #include "tests/test.h"
 
 /*
- * The estimate tracks execution: the plan that a search by the estimate chooses for a random graph on a random machine
- * executes in at most 1.25 times its estimate, and in at most 1.10 times for 95 % of the graphs; no plan executes faster
- * than its bound.  Each phase of an execution ends with a whole cycle: plans of few cycles may take one more for each
- * phase.  SHOW=G runs graph G alone and prints it with its plan and phases.
+ * The estimate tracks execution.  A search by the estimate chooses a plan for a random graph on a random machine; it
+ * executes in at most 1.25 times its estimate, and in at most 1.10 times for 95 % of the graphs, or in 30 cycles more.
+ * No plan executes faster than its bound.  SHOW=G runs graph G alone and prints it with its plan and phases.
  */
 enum {
 	GRAPHS = 5,
 	LABELS = 20000,
+	WAIT = 30, /* cycles: whole ones at the end of phases, and one wait for a row that seems hidden */
 };
 
 static const double OFTEN = 1.10, ALWAYS = 1.25, SHARE = 0.95;
@@ -56,10 +56,6 @@ static bool compare(struct random *random, uint64_t seed, long graph, struct rat
 	const char *why = NULL;
 	while (!adversary_draw(random, &of, arena))
 		;
-	/* The estimate of a move does not know that few cores have few lanes. */
-	struct arch *arch = arena_copy(arena, of.arch, sizeof *arch);
-	arch->lane_cores = 0;
-	of.arch = arch;
 	of.planning.price = PRICE_ESTIMATE;
 	of.aim = (struct joint_aim){.cycles = 1, .fixed = KIND_RELAY};
 	struct adversary_claim claim = adversary_ask(&of, LABELS, arena);
@@ -75,9 +71,9 @@ static bool compare(struct random *random, uint64_t seed, long graph, struct rat
 	ratios->graphs++;
 	ratios->sum += ratio;
 	ratios->most = ratio > ratios->most ? ratio : ratios->most;
-	bool rounded = result.cycles - cost.score.estimate_cycles <= cost.phase_count;
-	ratios->above_often += ratio > OFTEN && !rounded;
-	ratios->above_always += ratio > ALWAYS && !rounded;
+	bool small = result.cycles - cost.score.estimate_cycles <= WAIT;
+	ratios->above_often += ratio > OFTEN && !small;
+	ratios->above_always += ratio > ALWAYS && !small;
 	ratios->below_bound += result.cycles < cost.score.cycles;
 	if (ratio > OFTEN || result.cycles < cost.score.cycles) {
 		print_message("SEED=%" PRIu64 ", graph %ld: executed %.3f times the estimate\n",

@@ -158,13 +158,13 @@ static void check_slowest(const struct plan *plan, int step, struct arena *arena
 		.workload = plan->workload,
 		.op = traffic->op,
 		.mapping = &plan->steps[step].mapping,
-		.moved_fill = INT64_C(1) << 40}; /* so that each stick that a core fills shows */
+		.moved.fill = INT64_C(1) << 40}; /* so that each stick that a core fills shows */
 	struct op_value value, least;
 	struct step_count count;
 	int64_t resources[RESOURCE_COUNT] = {0}, most = 0;
 	bool fits = true;
 	for (int64_t core = 0; core < traffic->nest.cores; core++) {
-		struct core_work work = {.fill = question.moved_fill};
+		struct core_work work = {.fill = question.moved.fill};
 		latency_add(&work, plan->arch, traffic, core, &fits);
 		latency_raise(resources, plan->arch, &work, &fits);
 	}

@@ -158,7 +158,7 @@ static void set_ring(struct arch *arch)
 const struct mechanism mechanisms[] = {
 	{"turn", set_turn, 100, false, false, false},
 	{"writes by size", set_write_span, 100, false, false, false},
-	{"lanes", set_lanes, 55, false, false, false},
+	{"lanes", set_lanes, 90, false, false, false},
 	{"turns on one lane", set_lone_lane, 100, false, false, false},
 	{"planes", set_plane, 100, false, false, false},
 	{"runs", set_run, 98, false, false, false},

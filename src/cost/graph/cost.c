@@ -346,7 +346,7 @@ bool op_price(const struct inner_question *question, struct arena *arena, struct
 	if (arch_moves_boxes(op->arch))
 		return streaming_room(op, &out->room) &&
 		       streaming_bound(op, out->hbm_bytes, &out->bound) &&
-		       streaming_phase(op, &out->counts, 0, &out->estimate);
+		       streaming_phase(op, &out->counts, &(struct moved){0}, &out->estimate);
 	out->room = nest_room(op, &fits);
 	out->bound = out->estimate = latency_nest(op, &fits);
 	return fits;
@@ -430,15 +430,16 @@ static bool estimate_phase(const struct plan *plan, const struct step_count *cou
 		op->relayout)
 		return true;
 	bool fits = true;
-	int64_t moved = 0, cycles;
+	struct moved moved = {0};
+	int64_t cycles;
 	for (int step = phase->first_step; step < last; step++) {
-		moved = checked_add(&fits, moved, counts[step].bytes[0][TRAFFIC_HBM_READ]);
+		moved_add(&moved, &ops[step], counts[step].bytes[0][TRAFFIC_HBM_READ], 0, &fits);
 		struct arrival_share share = arrival_share(
 			plan->arch, plan->workload, ops[step].op, &plan->steps[step].mapping);
 		arrivals_add(&op->arriving, ops[step].op->writes[0].tensor, &share, plan->arch,
 			plan->workload, op->op, &plan->steps[last].mapping, true);
 	}
-	if (!fits || !streaming_phase(op, &counts[last], moved, &cycles))
+	if (!fits || !streaming_phase(op, &counts[last], &moved, &cycles))
 		return false;
 	phase->estimate = number_max(phase->cycles, cycles);
 	return true;

@@ -337,6 +337,17 @@ static bool crosses_planes(const struct traffic_op *op)
 	return kind == OP_MAP ? op->op->read_count > 1 : kind != OP_RESTICKIFY;
 }
 
+void latency_load_lanes(
+	struct lane_load *load, const struct traffic_op *op, int operand, int64_t bytes, bool *fits)
+{
+	const struct lane_shares *shares = &op->lanes[operand];
+	int64_t lanes = shares->all ? arch_lanes(op->arch, op->nest.cores) : 0;
+	for (int64_t i = 0; i < lanes; i++) {
+		wide part = (wide)bytes * shares->of[i] / shares->all / LANE_PARTS;
+		load->of[i] = checked_add(fits, load->of[i], (int64_t)part);
+	}
+}
+
 void latency_load(
 	struct bus_load *load, const struct traffic_op *op, int i, int64_t bytes, bool *fits)
 {
@@ -344,6 +355,8 @@ void latency_load(
 	int64_t size = op->workload->tensors[op->op->writes[0].tensor].layout.bytes;
 	if (!bytes || op->moves || op->op->move != MOVE_NONE)
 		return;
+	if (i < op->op->read_count)
+		latency_load_lanes(&load->lanes, op, i, bytes, fits);
 	if (hbm->run.num && op->op->primitive->kind == OP_MAP)
 		load_runs(load, op, i, bytes / STICK_BYTES, fits);
 	if (i == op->op->read_count && op->op->primitive->kind != OP_RESTICKIFY)
@@ -378,6 +391,40 @@ int64_t latency_lanes(const struct arch *arch, int64_t read, int64_t cores, bool
 	return cycles_of(read, lanes, fits);
 }
 
+/* Cycles of the lane that is longest at work. */
+static int64_t lanes_cycles(const struct arch *arch, const struct lane_load *own,
+	const struct lane_load *moved, bool *fits)
+{
+	int64_t lanes = arch_lanes(arch, arch_cores(arch)), most = 0;
+	for (int64_t i = 0; i < lanes; i++)
+		most = number_max(most, checked_add(fits, own ? own->of[i] : 0, moved->of[i]));
+	return cycles_of(most, arch->lane_rate, fits);
+}
+
+void moved_add(
+	struct moved *sum, const struct traffic_op *move, int64_t hbm, int64_t fill, bool *fits)
+{
+	sum->hbm = checked_add(fits, sum->hbm, hbm);
+	sum->fill = checked_add(fits, sum->fill, fill);
+	if (hbm)
+		latency_load_lanes(&sum->lanes, move, 0, hbm, fits);
+}
+
+void moved_join(struct moved *sum, const struct moved *other, const struct arch *arch, bool *fits)
+{
+	int64_t lanes = arch_lanes(arch, arch_cores(arch));
+	sum->hbm = checked_add(fits, sum->hbm, other->hbm);
+	sum->fill = checked_add(fits, sum->fill, other->fill);
+	for (int64_t i = 0; i < lanes; i++)
+		sum->lanes.of[i] = checked_add(fits, sum->lanes.of[i], other->lanes.of[i]);
+}
+
+int64_t latency_moved(const struct arch *arch, const struct moved *moved, bool *fits)
+{
+	return number_max(latency_hbm(arch, moved->hbm, 0, fits),
+		lanes_cycles(arch, NULL, &moved->lanes, fits));
+}
+
 /* Returns the time of a turn for each byte.  It hides in part behind the other lanes: the share of lanes that serve no
  * core of the op adds to it. */
 static struct ratio find_turn(const struct traffic_op *op, bool *fits)
@@ -394,21 +441,22 @@ static struct ratio find_turn(const struct traffic_op *op, bool *fits)
 	return turn;
 }
 
-int64_t latency_bus(const struct traffic_op *op, struct bus_load load, bool *fits)
+int64_t latency_bus(const struct traffic_op *op, const struct bus_load *load, bool *fits)
 {
 	const struct arch *arch = op->arch;
 	const struct level *hbm = &arch->levels[arch->hbm];
-	int64_t read = checked_add(fits, load.read, load.moved);
-	int64_t cycles = latency_hbm(arch, read, load.written, fits);
-	int64_t both = number_min(read, load.written);
+	int64_t read = checked_add(fits, load->read, load->moved.hbm);
+	int64_t cycles = latency_hbm(arch, read, load->written, fits);
+	int64_t both = number_min(read, load->written);
 	if (both)
 		cycles = checked_add(fits, cycles, turn_cycles(both, find_turn(op, fits), fits));
-	cycles = checked_add(fits, cycles, turn_cycles(load.doubled, hbm->write_far, fits));
-	cycles = checked_add(fits, cycles, turn_cycles(load.far, hbm->plane, fits));
-	cycles = checked_add(fits, cycles, waiting_cycles(op, load.runs, hbm->run, fits));
-	cycles = checked_add(fits, cycles, waiting_cycles(op, load.misses, hbm->page, fits));
-	int64_t cores = load.moved ? arch_cores(arch) : op->nest.cores;
-	return number_max(cycles, latency_lanes(arch, read, cores, fits));
+	cycles = checked_add(fits, cycles, turn_cycles(load->doubled, hbm->write_far, fits));
+	cycles = checked_add(fits, cycles, turn_cycles(load->far, hbm->plane, fits));
+	cycles = checked_add(fits, cycles, waiting_cycles(op, load->runs, hbm->run, fits));
+	cycles = checked_add(fits, cycles, waiting_cycles(op, load->misses, hbm->page, fits));
+	int64_t even = latency_lanes(arch, load->read, op->nest.cores, fits);
+	return number_max(number_max(cycles, even),
+		lanes_cycles(arch, &load->lanes, &load->moved.lanes, fits));
 }
 
 /* Cycles that fill and drain the array for each tile of an einsum. */
@@ -478,25 +526,31 @@ void latency_raise(
 	raise(&resources[RESOURCE_RING], cycles_of(work->link, arch->reduce_ring.rate, fits));
 }
 
-/* `op` is that of the last step; NULL: one that nothing is known of. */
+/* `last` is the op of the last step; NULL: one that nothing is known of. */
 static void find_hbm(const struct plan *plan, const struct counts *counts,
-	const struct traffic_op *op, struct phase_cost *phase, bool *fits)
+	const struct traffic_op *ops, const struct traffic_op *last, struct phase_cost *phase,
+	bool *fits)
 {
 	struct bus_load load = {0};
-	for (int step = phase->first_step; step < phase->end_step; step++)
+	for (int step = phase->first_step; step < phase->end_step; step++) {
+		bool own = last && step + 1 == phase->end_step && !last->moves;
+		const struct traffic_op *op = &ops[step - phase->first_step];
 		for (int i = 0; i <= OP_READS_MOST; i++) {
 			const int64_t *bytes = counts->steps[step].bytes[i];
-			bool own = op && step + 1 == phase->end_step && !op->moves;
-			int64_t *read = own ? &load.read : &load.moved;
-			*read = checked_add(fits, *read, bytes[TRAFFIC_HBM_READ]);
+			int64_t read = bytes[TRAFFIC_HBM_READ], written = bytes[TRAFFIC_HBM_WRITE];
+			if (own)
+				load.read = checked_add(fits, load.read, read);
+			else
+				moved_add(&load.moved, op, read, 0, fits);
 			if (own && i < op_operands(op->op))
-				latency_load(&load, op, i,
-					bytes[TRAFFIC_HBM_READ] + bytes[TRAFFIC_HBM_WRITE], fits);
-			load.written = checked_add(fits, load.written, bytes[TRAFFIC_HBM_WRITE]);
+				latency_load(&load, op, i, read + written, fits);
+			load.written = checked_add(fits, load.written, written);
 		}
+	}
+	int64_t bus = last ? latency_bus(last, &load, fits)
+			   : latency_hbm(plan->arch, load.moved.hbm, load.written, fits);
 	phase->resource[RESOURCE_HBM] =
-		op ? latency_bus(op, load, fits)
-		   : latency_hbm(plan->arch, load.moved, load.written, fits);
+		number_max(bus, latency_moved(plan->arch, &load.moved, fits));
 }
 
 /* All cores, unless no slice can be larger than the first. */
@@ -574,14 +628,14 @@ bool latency_phase(const struct plan *plan, const struct counts *counts,
 	if (own->relayout) {
 		phase->resource[RESOURCE_DATA_RING] = own->relayout->cycles;
 	} else if (arch_moves_boxes(plan->arch)) {
-		find_hbm(plan, counts, op_is_tiled(last->op) ? last : NULL, phase, &fits);
+		find_hbm(plan, counts, own, op_is_tiled(last->op) ? last : NULL, phase, &fits);
 		find_cores(plan, own, phase, &fits);
 		find_links(plan, phase, arena, &fits);
 	} else if (op_is_tiled(own->op)) {
 		phase->cycles = find_nests(
 			own, phase->end_step - phase->first_step, phase->resource, &fits);
 	} else {
-		find_hbm(plan, counts, NULL, phase, &fits);
+		find_hbm(plan, counts, own, NULL, phase, &fits);
 	}
 	for (int r = 0; r < RESOURCE_COUNT; r++)
 		raise(&phase->cycles, phase->resource[r]);

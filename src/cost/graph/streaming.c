@@ -104,35 +104,41 @@ struct step_time {
 	int64_t first, last;      /* fetches of the first tile, drains of the last one */
 };
 
-/* Bytes that come in, or that leave, with every core's first tile: at HBM, and through the port of a core. */
+/* Bytes that come in, or that leave, with every core's first tile: at HBM, through the port of one core, and over the
+ * lanes, which bring only what comes in. */
 struct first_boxes {
 	int64_t bytes, port;
+	struct lane_load lanes;
 };
 
 static struct first_boxes find_first(const struct traffic_op *traffic, bool comes_in, bool *fits)
 {
 	int reads = traffic->op->read_count;
-	struct footprint_fetch sum = {0};
+	struct first_boxes sum = {0};
 	for (int i = comes_in ? 0 : reads; i < reads + !comes_in; i++) {
 		if (is_in_lx(traffic, i) && !arrives_first(traffic, i))
 			continue;
 		struct footprint_fetch first = footprint_first(&traffic->operands[i], fits);
-		sum.transfers = checked_add(fits, sum.transfers, first.transfers);
-		sum.fills = checked_add(fits, sum.fills, first.fills);
+		int64_t bytes = checked_mul(fits, first.transfers, STICK_BYTES);
+		sum.bytes = checked_add(fits, sum.bytes, bytes);
+		sum.port = checked_add(fits, sum.port, checked_mul(fits, first.fills, STICK_BYTES));
+		if (comes_in)
+			latency_load_lanes(&sum.lanes, traffic, i, bytes, fits);
 	}
-	return (struct first_boxes){checked_mul(fits, sum.transfers, STICK_BYTES),
-		checked_mul(fits, sum.fills, STICK_BYTES) / traffic->nest.cores};
+	sum.port /= traffic->nest.cores;
+	return sum;
 }
 
-/* Cycles in which a core's first boxes come in: on the bus, or through its port. */
+/* Cycles in which a core's first boxes come in: on the bus, over the lanes, or through its port. */
 static int64_t first_cycles(const struct traffic_op *traffic, bool *fits)
 {
 	struct ratio rate = traffic->arch->levels[traffic->arch->lx].fill_rate;
 	struct first_boxes first = find_first(traffic, true, fits);
+	const struct moved moved = {.hbm = first.bytes, .lanes = first.lanes};
 	int64_t cycles = 0;
 	if (rate.num > 0 && !ratio_time(first.port, rate, &cycles))
 		*fits = false;
-	return number_max(latency_hbm(traffic->arch, first.bytes, 0, fits), cycles);
+	return number_max(latency_moved(traffic->arch, &moved, fits), cycles);
 }
 
 static int64_t arriving_bytes(const struct traffic_op *traffic, int operand, bool *fits)
@@ -179,7 +185,7 @@ static void load_bus(const struct traffic_op *traffic, const struct step_count *
 {
 	const struct level *hbm = &traffic->arch->levels[traffic->arch->hbm];
 	int64_t least;
-	if (!hbm->plane_span && !hbm->run.num && !hbm->write_span)
+	if (!hbm->plane_span && !hbm->run.num && !hbm->write_span && !traffic->arch->lane_cores)
 		return;
 	bool fewest = !count && streaming_least(traffic, &least) && hbm_bytes == least;
 	for (int i = 0; i < traffic->op->read_count; i++) {
@@ -211,9 +217,10 @@ static struct step_time find_time(const struct traffic_op *traffic, const struct
 			footprint_sum(
 				output_of(traffic), nest->all & ~nest->reductions, NULL, fits));
 	int64_t arriving = all_arriving_bytes(traffic, fits);
-	struct bus_load load = {.read = hbm_bytes - written, .written = written, .moved = arriving};
+	struct bus_load load = {
+		.read = hbm_bytes - written, .written = written, .moved.hbm = arriving};
 	load_bus(traffic, count, hbm_bytes, &load, fits);
-	time.hbm = latency_bus(traffic, load, fits);
+	time.hbm = latency_bus(traffic, &load, fits);
 	time.cores = number_max(resources[RESOURCE_COMPUTE],
 		number_max(resources[RESOURCE_LX_READ], resources[RESOURCE_LX_WRITE]));
 	time.ring = resources[RESOURCE_RING];
@@ -398,36 +405,25 @@ static int64_t estimate_own(const struct traffic_op *traffic, const struct step_
 		in_turn + time->ring / outputs + time->hops);
 }
 
-/* All moves of the phase, one after the other. */
-static int64_t moving_time(const struct traffic_op *traffic, int64_t moved_bytes, bool *fits)
-{
-	int64_t arriving = all_arriving_bytes(traffic, fits);
-	int64_t cycles = latency_hbm(traffic->arch, number_max(0, moved_bytes - arriving), 0, fits);
-	for (int i = 0; i < traffic->op->read_count; i++)
-		if (arrives_first(traffic, i))
-			cycles = checked_add(fits, cycles,
-				arrival_time(traffic, i, arriving_bytes(traffic, i, fits), fits));
-	return cycles;
-}
-
 bool streaming_phase(const struct traffic_op *traffic, const struct step_count *count,
-	int64_t moved_bytes, int64_t *cycles)
+	const struct moved *moved, int64_t *cycles)
 {
 	bool streams = false, fits = true;
 	int64_t hbm_bytes = hbm_bytes_of(count, &fits);
 	for (int i = 0; i < traffic->op->read_count; i++)
 		streams |= !is_in_lx(traffic, i);
-	if (!moved_bytes || !streams) {
+	if (!moved->hbm || !streams) {
 		struct step_time time = find_time(traffic, count, hbm_bytes, &fits);
 		*cycles = estimate_own(traffic, count, &time, hbm_bytes, &fits);
-		if (moved_bytes)
+		if (moved->hbm)
 			*cycles = number_max(*cycles, estimate_arrivals(traffic, &time, &fits));
+		*cycles = number_max(*cycles, latency_moved(traffic->arch, moved, &fits));
 		return fits;
 	}
 	struct traffic_op own = *traffic;
 	own.arriving = (struct arrivals){0};
 	struct step_time time = find_time(&own, count, hbm_bytes, &fits);
-	int64_t moved = moving_time(traffic, moved_bytes, &fits);
-	*cycles = checked_add(&fits, estimate_own(&own, count, &time, hbm_bytes, &fits), moved);
+	*cycles = checked_add(&fits, estimate_own(&own, count, &time, hbm_bytes, &fits),
+		latency_moved(traffic->arch, moved, &fits));
 	return fits;
 }

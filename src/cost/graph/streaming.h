@@ -1,6 +1,7 @@
 #ifndef COST_STREAMING_H
 #define COST_STREAMING_H
 
+#include "cost/graph/latency.h"
 #include "cost/graph/traffic.h"
 
 /*
@@ -33,8 +34,7 @@ bool streaming_bound(const struct traffic_op *traffic, int64_t hbm_bytes, int64_
 bool streaming_estimate(const struct traffic_op *traffic, int64_t hbm_bytes, int64_t *cycles);
 
 /*
- * The estimate of a phase: of an op whose traffic is `count`, and of moves before it that bring `moved_bytes`
- * from HBM.
+ * The estimate of a phase: of an op whose traffic is `count`, and of the moves before it.
  *
  *	op       streaming_estimate, or the tiles in turn if that is more: a tile takes as long as its computes,
  *	         or as the boxes that come in for the next one and the result that leaves meanwhile
@@ -46,6 +46,6 @@ bool streaming_estimate(const struct traffic_op *traffic, int64_t hbm_bytes, int
  * for a piece that comes.  A plan whose moves are cut less executes later than its estimate.
  */
 bool streaming_phase(const struct traffic_op *traffic, const struct step_count *count,
-	int64_t moved_bytes, int64_t *cycles);
+	const struct moved *moved, int64_t *cycles);
 
 #endif

@@ -461,6 +461,46 @@ static void open_footprints(struct traffic_op *traffic)
 			footprint_make(&traffic->nest, traffic->workload, traffic->op, i);
 }
 
+/* Windows overlap, and the sticks of a slice depend on its tiles then: its lanes have equal parts. */
+static struct lane_shares share_lanes(const struct traffic_op *traffic, int operand)
+{
+	const struct loopnest *nest = &traffic->nest;
+	const struct footprint *footprint = &traffic->operands[operand];
+	struct lane_shares shares = {0};
+	int64_t sticks[LOOPNEST_CORES_MOST] = {0};
+	uint64_t lanes[LOOPNEST_CORES_MOST] = {0}; /* of each slice */
+	bool fits = true;
+	for (int64_t core = 0; core < nest->cores; core++) {
+		int64_t slots[OP_LOOPS_MOST], slice = 0;
+		loopnest_slots(nest, core, slots);
+		for (int l = 0; l < nest->loop_count; l++)
+			if (footprint->simple >> l & 1)
+				slice = slice * nest->loops[l].split + slots[l];
+		if (!lanes[slice] && !footprint->joint)
+			sticks[slice] = footprint_sum(footprint, footprint->simple, slots, &fits);
+		slice = footprint->joint ? 0 : slice;
+		lanes[slice] |= UINT64_C(1) << core / traffic->arch->lane_cores;
+	}
+	if (footprint->joint)
+		sticks[0] = 1;
+	for (int slice = 0; slice < LOOPNEST_CORES_MOST && lanes[slice]; slice++) {
+		int64_t part = checked_mul(
+			&fits, sticks[slice], LANE_PARTS / __builtin_popcountll(lanes[slice]));
+		for (uint64_t left = lanes[slice]; left; left &= left - 1) {
+			int64_t *of = &shares.of[__builtin_ctzll(left)];
+			*of = checked_add(&fits, *of, part);
+		}
+		shares.all = checked_add(&fits, shares.all, sticks[slice]);
+	}
+	return fits ? shares : (struct lane_shares){0};
+}
+
+static void open_lanes(struct traffic_op *traffic)
+{
+	for (int i = 0; traffic->arch->lane_cores && i < traffic->op->read_count; i++)
+		traffic->lanes[i] = share_lanes(traffic, i);
+}
+
 void traffic_open(struct traffic_op *traffic, const struct arch *arch,
 	const struct workload *workload, const struct op *op, const struct mapping *mapping,
 	uint32_t in_lx)
@@ -478,6 +518,7 @@ void traffic_open(struct traffic_op *traffic, const struct arch *arch,
 	traffic->moves = op_copies_sticks(workload, op) && in_lx == 2;
 	traffic->evicts = op->move == MOVE_EVICT && op_copies_sticks(workload, op) && in_lx == 1;
 	open_footprints(traffic);
+	open_lanes(traffic);
 }
 
 void traffic_open_nest(
@@ -520,6 +561,7 @@ void traffic_open_iteration(struct traffic_op *traffic, const struct plan *plan,
 	if (traffic->moves || traffic->evicts) {
 		struct move move = move_find(plan, step);
 		loopnest_move(&traffic->nest, &move);
+		open_lanes(traffic);
 	}
 }
 

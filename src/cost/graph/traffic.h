@@ -73,6 +73,17 @@ int arrival_partner(const struct arrival_share *share, int h, const struct arch 
 	const struct mapping *mapping);
 
 /*
+ * The parts of an operand that come over each lane from the home, in 1 / (LANE_PARTS * all).  Cores of a lane are
+ * next to each other (arch.lane_cores).  A slice that cores of several lanes need comes over them in equal parts;
+ * LANE_PARTS can be divided by any number up to 8, and parts are rounded down beyond that.
+ */
+enum { LANES_MOST = LOOPNEST_CORES_MOST, LANE_PARTS = 840 };
+struct lane_shares {
+	int64_t all; /* 0: the machine has no lanes, or the parts cannot be counted */
+	int64_t of[LANES_MOST];
+};
+
+/*
  * One op at work: its nest, the footprint of every operand, and which of them
  * lie in LX.  An opaque op has no nest.  Where tiles do not move in boxes nothing is known but the
  * inner nest, which is the whole op.
@@ -85,11 +96,12 @@ struct traffic_op {
 	struct loopnest nest;
 	struct footprint operands[OP_READS_MOST + 1];
 	const struct inner_cost
-		*inner;           /* NULL: its computes are not nests; also after traffic_open */
-	uint32_t in_lx;           /* bit i: operand i is resident */
-	struct arrivals arriving; /* of those */
-	bool moves;               /* a clone into LX: point 7 of model/graph/plan.h */
-	bool evicts;              /* point 10 */
+		*inner; /* NULL: its computes are not nests; also after traffic_open */
+	struct lane_shares lanes[OP_READS_MOST]; /* of the operands read */
+	uint32_t in_lx;                          /* bit i: operand i is resident */
+	struct arrivals arriving;                /* of those */
+	bool moves;                            /* a clone into LX: point 7 of model/graph/plan.h */
+	bool evicts;                           /* point 10 */
 	const struct relayout_price *relayout; /* point 13; NULL */
 	int64_t ranks, hops;                   /* of a broadcast: point 11 */
 };

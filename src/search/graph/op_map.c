@@ -51,8 +51,10 @@ static const char *key_of(
 		if (question->arriving.operands >> i & 1)
 			put(&key, (int64_t)question->arriving.cores[i] << 32 |
 					  question->arriving.follows[i]);
-	put(&key, question->moved_hbm);
-	put(&key, question->moved_fill);
+	put(&key, question->moved.hbm);
+	put(&key, question->moved.fill);
+	for (int64_t i = 0; i < arch_lanes(question->arch, arch_cores(question->arch)); i++)
+		put(&key, question->moved.lanes.of[i]);
 	put(&key, arch_stream_capacity(question->arch));
 	put(&key, (int64_t)(intptr_t)question->constraints);
 	for (int l = 0; l < op->loop_count; l++) {
@@ -166,7 +168,7 @@ static bool may_choose(const struct op_question *question, struct arena *arena)
 	struct traffic_op *traffic = arena_new(arena, struct traffic_op);
 	traffic_open(traffic, question->arch, question->workload, question->op, question->mapping,
 		question->in_lx);
-	return !question->moved_fill || traffic_is_even(traffic);
+	return !question->moved.fill || traffic_is_even(traffic);
 }
 
 /* Each goal's tiles by the price with an ideal array. */

@@ -1,6 +1,7 @@
 #ifndef GRAPH_OP_MAP_H
 #define GRAPH_OP_MAP_H
 
+#include "cost/graph/latency.h"
 #include "cost/graph/traffic.h"
 #include "model/graph/plan.h"
 #include "model/nest/nest_score.h"
@@ -54,8 +55,7 @@ struct op_question {
 	bool by_rule;                          /* only the published tiles are wanted */
 	enum price price;                      /* what latency and edp mean */
 	const struct constraints *constraints; /* of a problem that the op is; NULL: none */
-	int64_t moved_hbm,
-		moved_fill; /* bytes of all moves of the phase: at HBM, into LX of core 0 */
+	struct moved moved;                    /* by all moves of the phase */
 };
 
 /* The costs that a tiling adds to a plan; op_value_latency is its latency by a price. */

@@ -32,7 +32,7 @@ static int64_t find_core_cycles(
 	for (int i = 0; i < op_operands(traffic->op); i++)
 		joint |= traffic->operands[i].joint;
 	for (int64_t core = 0; core < (joint ? traffic->nest.cores : 1); core++) {
-		struct core_work work = {.fill = question->moved_fill};
+		struct core_work work = {.fill = question->moved.fill};
 		int64_t class = class_of(traffic, joint, core);
 		int known = 0;
 		while (known < count && seen[known] != class)
@@ -60,12 +60,12 @@ bool op_value_least_cycles(const struct traffic_op *traffic, const struct op_que
 	out->hbm_bytes = checked_add(&fits, read, written);
 	out->energy_pj = energy_add(0, question->arch, question->op, count,
 		traffic->inner ? traffic->inner->model : NULL);
-	struct bus_load load = {.read = read, .written = written, .moved = question->moved_hbm};
+	struct bus_load load = {.read = read, .written = written, .moved = question->moved};
 	for (int i = 0; i < op_operands(question->op); i++)
 		latency_load(&load, traffic, i,
 			count->bytes[i][TRAFFIC_HBM_READ] + count->bytes[i][TRAFFIC_HBM_WRITE],
 			&fits);
-	out->cycles = out->estimate = latency_bus(traffic, load, &fits);
+	out->cycles = out->estimate = latency_bus(traffic, &load, &fits);
 	return fits;
 }
 
@@ -73,7 +73,7 @@ bool op_value_estimate(const struct traffic_op *traffic, const struct op_questio
 	const struct step_count *count, struct op_value *value)
 {
 	int64_t estimate;
-	bool fits = streaming_phase(traffic, count, question->moved_hbm, &estimate);
+	bool fits = streaming_phase(traffic, count, &question->moved, &estimate);
 	value->estimate = number_max(estimate, value->cycles);
 	return fits;
 }

@@ -190,10 +190,8 @@ static void find_moves(
 		traffic_open_step(move, plan, before, arena);
 		if (!traffic_count(move, &all) || !traffic_count_core(move, 0, &core))
 			continue;
-		question->moved_hbm =
-			checked_add(&fits, question->moved_hbm, all.bytes[0][TRAFFIC_HBM_READ]);
-		question->moved_fill =
-			checked_add(&fits, question->moved_fill, core.bytes[0][TRAFFIC_LX_FILL]);
+		moved_add(&question->moved, move, all.bytes[0][TRAFFIC_HBM_READ],
+			core.bytes[0][TRAFFIC_LX_FILL], &fits);
 	}
 	arena_release(arena, mark);
 }

@@ -475,9 +475,11 @@ static struct joint_transfer find(
 		transfer.possible = true;
 		transfer.cycles = cost.phases[0].cycles;
 		transfer.hbm_bytes = cost.score.hbm_bytes;
-		transfer.fill = core.bytes[0][TRAFFIC_LX_FILL];
 		transfer.energy_pj = cost.score.energy_pj;
 		transfer.cores = (int)mapping_cores(plan->arch, &plan->steps[0].mapping);
+		if (kind != MOVE_EVICT)
+			moved_add(&transfer.moved, traffic, transfer.hbm_bytes,
+				core.bytes[0][TRAFFIC_LX_FILL], &transfer.possible);
 		transfer.share = arrival_share(
 			plan->arch, plan->workload, traffic->op, &plan->steps[0].mapping);
 	}
@@ -493,14 +495,13 @@ const struct joint_transfer *joint_move_in(struct joint_making *making, int tens
 	return &views->in[view];
 }
 
-int64_t joint_moves_cycles(
-	const struct joint_making *making, int64_t hbm_bytes, int64_t fill, bool *fits)
+int64_t joint_moves_cycles(const struct joint_making *making, const struct moved *moved, bool *fits)
 {
 	const struct arch *arch = making->question->arch;
 	int64_t resources[RESOURCE_COUNT] = {0};
-	struct core_work work = {.fill = fill};
+	struct core_work work = {.fill = moved->fill};
 	latency_raise(resources, arch, &work, fits);
-	return number_max(resources[RESOURCE_FILL], latency_hbm(arch, hbm_bytes, 0, fits));
+	return number_max(resources[RESOURCE_FILL], latency_moved(arch, moved, fits));
 }
 
 const struct joint_transfer *joint_move_out(struct joint_making *making, int tensor, int view)

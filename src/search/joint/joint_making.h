@@ -31,8 +31,9 @@ struct joint_divisions {
 /* The costs of bringing a tensor into LX, or of writing it back. */
 struct joint_transfer {
 	bool known, possible;
-	int64_t cycles;          /* of a phase of its own */
-	int64_t hbm_bytes, fill; /* at HBM, into LX of core 0 */
+	int64_t cycles; /* of a phase of its own */
+	int64_t hbm_bytes;
+	struct moved moved; /* what it reads */
 	double energy_pj;
 	int cores; /* that its step takes */
 	struct arrival_share share;
@@ -177,9 +178,9 @@ const struct joint_transfer *joint_move_in(struct joint_making *making, int tens
 /* From one view to another; JOINT_NEVER where it cannot be done. */
 int64_t joint_relay(struct joint_making *making, int tensor, int from, int to);
 
-/* A phase of moves into LX that bring this much in all. */
+/* A phase of moves into LX. */
 int64_t joint_moves_cycles(
-	const struct joint_making *making, int64_t hbm_bytes, int64_t fill, bool *fits);
+	const struct joint_making *making, const struct moved *moved, bool *fits);
 
 const struct joint_transfer *joint_move_out(struct joint_making *making, int tensor, int view);
 

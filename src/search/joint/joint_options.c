@@ -231,7 +231,7 @@ bool joint_tiles(struct joint_making *making, const struct op_question *question
 		const struct op_value *own = &choices->at[i].value;
 		int64_t cycles = op_value_latency(own, asked->planning->price);
 		int64_t worth = joint_worth(making, cycles, own->energy_pj + moved_pj,
-			own->hbm_bytes + question->moved_hbm);
+			own->hbm_bytes + question->moved.hbm);
 		/* of options by number of tiles: without a proof fewer are better */
 		int64_t more = asked->aim.brief && i ? *value / OP_MAP_AS_FAST : 0;
 		if (worth < *value - more) {
@@ -300,8 +300,7 @@ static void bring(struct joint_making *making, int tensor, int view, struct brou
 	brought->possible &= in->possible;
 	arrivals_add(&question->arriving, tensor, &in->share, question->arch, question->workload,
 		question->op, question->mapping, false);
-	question->moved_hbm = checked_add(&brought->possible, question->moved_hbm, in->hbm_bytes);
-	question->moved_fill = checked_add(&brought->possible, question->moved_fill, in->fill);
+	moved_join(&question->moved, &in->moved, question->arch, &brought->possible);
 	brought->energy_pj += in->energy_pj;
 	brought->cores = number_max(brought->cores, in->cores);
 }
@@ -321,9 +320,8 @@ static void price_moves(
 	struct joint_making *making = choosing->making;
 	const struct op_question *question = brought->question;
 	bring(making, choosing->out.tensor, choosing->out.view, brought);
-	int64_t cycles = joint_moves_cycles(
-		making, question->moved_hbm, question->moved_fill, &brought->possible);
-	option->value = joint_worth(making, cycles, brought->energy_pj, question->moved_hbm);
+	int64_t cycles = joint_moves_cycles(making, &question->moved, &brought->possible);
+	option->value = joint_worth(making, cycles, brought->energy_pj, question->moved.hbm);
 	option->ends_bundle = !joint_stands_alone(making, choosing->number);
 }
 

@@ -122,7 +122,7 @@ static bool add_ops(
 static bool add_moves(struct run_choosing *choosing, struct run_sums *sums, int64_t *cores)
 {
 	const struct joint_run *run = choosing->run;
-	int64_t bytes = 0, fill = 0;
+	struct moved moved = {0};
 	bool fits = true;
 	for (int n = 0; n < run->outer_count; n++) {
 		const struct joint_use *use = &choosing->uses[n];
@@ -130,15 +130,14 @@ static bool add_moves(struct run_choosing *choosing, struct run_sums *sums, int6
 			continue;
 		const struct joint_transfer *in =
 			joint_move_in(choosing->making, use->tensor, use->view);
-		bytes = checked_add(&fits, bytes, in->hbm_bytes);
-		fill = checked_add(&fits, fill, in->fill);
+		moved_join(&moved, &in->moved, choosing->making->question->arch, &fits);
 		sums->energy_pj += in->energy_pj;
 		*cores = number_max(*cores, in->cores);
 		fits &= in->possible;
 	}
-	int64_t cycles = joint_moves_cycles(choosing->making, bytes, fill, &fits);
+	int64_t cycles = joint_moves_cycles(choosing->making, &moved, &fits);
 	sums->cycles = checked_add(&fits, sums->cycles, cycles);
-	sums->hbm_bytes = checked_add(&fits, sums->hbm_bytes, bytes);
+	sums->hbm_bytes = checked_add(&fits, sums->hbm_bytes, moved.hbm);
 	return fits;
 }
 
