@@ -598,7 +598,7 @@ static void read_proof(struct unfit_reader *r)
 				"a line of the proof has forks such as 0/1, and leaves x");
 	if (forks >= 0 && leaves >= 0 && diag_errors(r->reading.diag) == errors &&
 		((size_t)leaves != r->leaves || (size_t)(forks + leaves) != r->nodes.count))
-		reject(r, list->span,
+		reject(r, span_of(r, "proof"),
 			arena_format(r->reading.arena,
 				"it has %zu forks and %zu leaves, not as many as it says",
 				r->nodes.count - r->leaves, r->leaves));
