@@ -31,6 +31,17 @@ static bool has_ranks(const char *path)
 	return says(path, "= broadcast ");
 }
 
+/* True if nothing is said but that a dimension, whose size is published, has few divisors; source lines are indented. */
+static bool warns_of_sizes_alone(const char *err)
+{
+	for (const char *at = err; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+		const char *found = strstr(at, ": warning: dimension '");
+		if (*at != ' ' && (!found || found > at + strcspn(at, "\n")))
+			return false;
+	}
+	return true;
+}
+
 /* Executes the plan of a row: the machine agrees with the model, and takes no fewer cycles than the row says. */
 static void expect_agreement(const char *specs, const char *csv, int row)
 {
@@ -59,7 +70,7 @@ static void explored_rows_agree(void **state)
 	struct ended ended = shell(arena,
 		"$LXPLORE explore %s -q --budget %ld --simulate none %s -o %s/out", specs, budget,
 		budget > 1 ? "" : "-c 32 --labels 0 --solver place=bestfit", folder);
-	if (ended.status != 0 || ended.err[0])
+	if (ended.status != 0 || !warns_of_sizes_alone(ended.err))
 		fail_msg("%s: status %d\n%s", path, ended.status, ended.err);
 	const char *csv = folder_text("out/pareto.csv");
 	int rows = 0;
