@@ -74,6 +74,14 @@ static bool is_second(const struct plan_draft *draft, int m)
 	       draft->ops[producer].stay.in_lx && (unmoved & behind & ~move->readers);
 }
 
+/* True if a move has more lanes than it needs, perhaps: it is for more cores than those of its readers. */
+static bool is_wide(const struct plan_draft *draft, const struct draft_move *move)
+{
+	const struct draft_stay *stay = &move->stay;
+	return draft->arch->lane_cores && stay->in_lx &&
+	       (stay->rule != VIEW_OF_OP || !(move->readers >> stay->op & 1));
+}
+
 static bool is_shared(const struct draft_stay *stay)
 {
 	return stay->in_lx && stay->rule != VIEW_OF_OP;
@@ -92,7 +100,8 @@ static unsigned move_kinds(const struct plan_draft *draft, int m)
 		early += draft->moves[k].before == move->before && is_early(&draft->moves[k]);
 	found |= is_early(move) ? KIND_EARLY : 0;
 	found |= early > 2 ? KIND_OTHER_MOVES : 0;
-	if (is_lone(draft, m) || is_streamed(draft, move) || is_second(draft, m))
+	if (is_lone(draft, m) || is_streamed(draft, move) || is_second(draft, m) ||
+		is_wide(draft, move))
 		found |= KIND_OTHER_MOVES;
 	return found | (is_shared(&move->stay) ? KIND_SHARED : 0);
 }

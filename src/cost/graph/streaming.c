@@ -122,7 +122,7 @@ static struct first_boxes find_first(const struct traffic_op *traffic, bool come
 		int64_t bytes = checked_mul(fits, first.transfers, STICK_BYTES);
 		sum.bytes = checked_add(fits, sum.bytes, bytes);
 		sum.port = checked_add(fits, sum.port, checked_mul(fits, first.fills, STICK_BYTES));
-		if (comes_in)
+		if (comes_in && !is_in_lx(traffic, i))
 			latency_load_lanes(&sum.lanes, traffic, i, bytes, fits);
 	}
 	sum.port /= traffic->nest.cores;

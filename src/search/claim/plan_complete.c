@@ -416,6 +416,34 @@ static bool are_values_compared(const struct completing *completing, int op)
 	       !op_has_inner_nest(asked->arch, &asked->workload->ops[op]);
 }
 
+/* True if a smaller view serves all who find what a move brings.  Such moves are of KIND_OTHER_MOVES where cores have
+ * lanes: more of them take less time. */
+static bool is_wider(const struct completing *completing, const struct step_use *use)
+{
+	const struct language_tensor *tensor = &completing->language.tensors[use->tensor];
+	const struct layout *layout = &tensor_at(completing, use->tensor)->layout;
+	for (size_t v = 0; v < tensor->view_count; v++) {
+		const struct view *view = &tensor->views[v];
+		bool serves =
+			view_has(layout, use->view, view) && !view_has(layout, view, use->view) &&
+			(use->asked < 0 ||
+				view_serves_asked(layout, view, &tensor->asked.at[use->asked]));
+		for (int i = 0; serves && i < use->later_count; i++)
+			serves = view_serves_asked(layout, view, &tensor->asked.at[use->later[i]]);
+		if (serves)
+			return true;
+	}
+	return false;
+}
+
+static bool moves_wider(const struct completing *completing, const struct language_step *step)
+{
+	for (int u = 0; completing->asked->arch->lane_cores && u < step->use_count; u++)
+		if (step->uses[u].place == USE_MOVED && is_wider(completing, &step->uses[u]))
+			return true;
+	return false;
+}
+
 /* Compares what was chosen.  All that is chosen behind it are tiles. */
 static void compare_step(
 	struct completing *completing, struct choices *choices, struct language_step *step)
@@ -432,7 +460,7 @@ static void compare_step(
 		completing->language.ops[step->op].op, choices, &step->mapping);
 	if (!price(completing, step, false, &worth, &cores))
 		return;
-	if (value > worth + rounding)
+	if (value > worth + rounding && !moves_wider(completing, step))
 		lack_step(completing, step, worth, value);
 }
 

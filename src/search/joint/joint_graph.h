@@ -57,7 +57,8 @@ enum joint_kind {
 				     * more than EARLY_MOST early ones before an op, or of what it streams;
 				     * those over fewer cores than the ops that find what they bring; of
 				     * operands of which an op's cores use unequal parts; of a tensor that
-				     * stays in LX under another view as well */
+				     * stays in LX under another view as well; to more cores than those of
+				     * the ops that find what they bring, where cores have lanes */
 	/* Tilings of an op that a limit (OP_MAP_EVALUATIONS) left out, and nests of its array that
 	 * heuristics did not find: named where that happened. */
 	KIND_CUT_TILES = 1 << 17,
