@@ -138,13 +138,24 @@ struct ratio ring_run(const struct ring *ring, int64_t parts)
 	return ring->run_cycles[clamped - RING_PARTS_LEAST];
 }
 
-/* Returns a rate of words in bytes; it was read in bytes, so it fits. */
+/* Returns a rate of words in bytes; it was read in bytes, so it fits.  Prices ask for it often: words of 8, 16, 32 bits
+ * need no common divisor. */
 static struct ratio bytes_of(const struct storage *store, struct ratio words)
 {
-	struct ratio bytes = {0, 1};
-	if (words.num && !ratio_mul(words, (struct ratio){store->word_bits, 8}, &bytes))
-		BUG("a rate does not fit in bytes");
-	return bytes;
+	int64_t bytes = store->word_bits / 8;
+	struct ratio rate = words;
+	if (!words.num)
+		return (struct ratio){0, 1};
+	if (bytes < 1 || store->word_bits % 8 || bytes & (bytes - 1) ||
+		words.num > INT64_MAX / bytes) {
+		if (!ratio_mul(words, (struct ratio){store->word_bits, 8}, &rate))
+			BUG("a rate does not fit in bytes");
+		return rate;
+	}
+	for (; bytes > 1 && rate.den % 2 == 0; bytes /= 2)
+		rate.den /= 2;
+	rate.num *= bytes;
+	return rate;
 }
 
 struct level_ports level_ports(const struct level *level)
