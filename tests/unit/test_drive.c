@@ -297,7 +297,9 @@ TEST(a_stop_leaves_what_was_found)
 		for (int jobs = 1; jobs <= 3; jobs++) {
 			struct grid grid = {.wrong_x = -1, .starts = true, .proves = true};
 			struct person person = {.patience = patience};
-			struct wishes wishes = {.asker = {jobs, {&person, says_stop}, look}};
+			struct wishes wishes = {.asker = {.jobs = jobs,
+							.stopper = {&person, says_stop},
+							.progress = look}};
 			struct explored explored = explore_grid(&grid, &wishes, arena);
 			assert_true(explored.stopped);
 			assert_true(explored.frontier.count > 0);
