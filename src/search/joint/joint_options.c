@@ -13,7 +13,7 @@
  * behind them (model/graph/plan.h, point 7), so an option has them and that op; or they end their bundle and have
  * an option of their own.  A row of more than CLONES_MOST makes too many options: then, and where clones stand
  * before an opaque op, nothing is proven (joint_graph.unproven); nor where the op could take over the bytes of what
- * a clone brings for it alone, which no option says.
+ * a clone brings for it alone, or where no op reads what a clone brings, which no option says.
  */
 enum { CLONES_MOST = 3, EARLY_MOST = 2 };
 
@@ -65,6 +65,14 @@ static int count_clones(const struct joint_making *making, int o)
 	return end - first;
 }
 
+/* True if no op reads a tensor, and it is not an output of the graph. */
+static bool is_never_used(const struct joint_making *making, int tensor)
+{
+	const struct users *users = &making->users;
+	return making->question->workload->tensors[tensor].role != TENSOR_OUTPUT &&
+	       users->first[tensor + 1] - users->first[tensor] == 1;
+}
+
 /* True if such a clone by itself need not end its bundle: it is of no phase with the op behind it, or nothing is
  * proven.  Where it can be both, its price by itself is no less than what a plan takes. */
 static bool joint_stands_alone(struct joint_making *making, int o)
@@ -78,7 +86,8 @@ static bool joint_stands_alone(struct joint_making *making, int o)
 		before_run |= making->runs.at[r].loops.first == o + 1;
 	bool alone = last || before_run || !op_is_tiled(next);
 	bool many = count_clones(making, o) > CLONES_MOST;
-	making->unproven |= many || (!last && next->primitive->kind == OP_OPAQUE);
+	bool unread = is_never_used(making, workload->ops[o].writes[0].tensor);
+	making->unproven |= many || (!last && (unread || next->primitive->kind == OP_OPAQUE));
 	return alone || many;
 }
 
@@ -420,14 +429,6 @@ static void price_in_place(struct joint_choosing *choosing)
 }
 
 /* --- where operands are */
-
-/* True if no op reads a tensor, and it is not an output of the graph. */
-static bool is_never_used(const struct joint_making *making, int tensor)
-{
-	const struct users *users = &making->users;
-	return making->question->workload->tensors[tensor].role != TENSOR_OUTPUT &&
-	       users->first[tensor + 1] - users->first[tensor] == 1;
-}
 
 /* True if some later op may find the output under a view, or nothing uses it. */
 static bool is_worth_making(const struct joint_choosing *choosing, int tensor, int view)
