@@ -74,7 +74,8 @@ static bool is_second(const struct plan_draft *draft, int m)
 	       draft->ops[producer].stay.in_lx && (unmoved & behind & ~move->readers);
 }
 
-/* True if a move has more lanes than it needs, perhaps: it is for more cores than those of its readers. */
+/* True if a move has more lanes than it needs, perhaps: it is for more cores than those of its readers.  So has a clone
+ * of the graph under a view that no op asks for. */
 static bool is_wide(const struct plan_draft *draft, const struct draft_move *move)
 {
 	const struct draft_stay *stay = &move->stay;
@@ -342,8 +343,12 @@ unsigned draft_kinds(const struct plan_draft *draft)
 		found |= run_kinds(draft, r);
 	for (int m = 0; m < draft->move_count; m++)
 		found |= move_kinds(draft, m);
-	for (int o = 0; o < (int)draft->workload->op_count; o++)
-		found |= is_shared(&draft->ops[o].stay) ? KIND_SHARED : 0;
+	for (int o = 0; o < (int)draft->workload->op_count; o++) {
+		bool shared = is_shared(&draft->ops[o].stay);
+		bool moves = op_copies_sticks(draft->workload, &draft->workload->ops[o]);
+		found |= shared ? KIND_SHARED : 0;
+		found |= shared && moves && draft->arch->lane_cores ? KIND_OTHER_MOVES : 0;
+	}
 	for (size_t t = 0; t < draft->workload->tensor_count; t++) {
 		const struct tensor *tensor = &draft->workload->tensors[t];
 		if (tensor->role == TENSOR_OUTPUT && draft->ops[tensor->producer].stay.in_lx)
