@@ -115,6 +115,17 @@ static double printed(const struct ended *ended, const char *key)
 	return atof(at + strlen(key));
 }
 
+/* Finds the cycles of the plan p.yaml for r.yaml on spyre32, both in the folder. */
+static void find_cycles(struct arena *arena, const char *folder, double *estimate, double *executed)
+{
+	const char *files = arena_format(
+		arena, "specs/arch/spyre32.yaml '%s/r.yaml' '%s/p.yaml'", folder, folder);
+	struct ended ended = shell(arena, "\"$LXPLORE\" score %s --format json", files);
+	*estimate = printed(&ended, "\"estimate_cycles\":");
+	ended = shell(arena, "\"$LXPLORE\" simulate %s --format json", files);
+	*executed = printed(&ended, "\"cycles\":");
+}
+
 /*
  * Maxima over so many cores, with an output tile of one row: each tile goes once round the reduce ring, one tile behind the
  * other, and the latency of its links is most of the time.
@@ -131,12 +142,8 @@ static void compare_ring(struct arena *arena, const char *folder, int cores, int
 		"    a:\n    - {where: HBM, from: 0, to: 1}\n' >p.yaml",
 		folder, rows, cores, rows);
 	assert_int_equal(ended.status, 0);
-	const char *files = arena_format(
-		arena, "specs/arch/spyre32.yaml '%s/r.yaml' '%s/p.yaml'", folder, folder);
-	ended = shell(arena, "\"$LXPLORE\" score %s --format json", files);
-	double estimate = printed(&ended, "\"estimate_cycles\":");
-	ended = shell(arena, "\"$LXPLORE\" simulate %s --format json", files);
-	double executed = printed(&ended, "\"cycles\":");
+	double estimate, executed;
+	find_cycles(arena, folder, &estimate, &executed);
 	if (executed > OFTEN * estimate || estimate > OFTEN * executed)
 		fail_msg("%d cores, %d rows: estimate %.0f, executed %.0f", cores, rows, estimate,
 			executed);
@@ -189,4 +196,37 @@ TEST(test_ops_wait_only_for_moves_that_they_read)
 	if (earlier != later)
 		fail_msg("executed %.0f cycles if a move for a later op stands first, %.0f behind",
 			earlier, later);
+}
+
+/* Finds the cycles of max(x), which streams x, behind a move of y to so many cores, and of exp(y): estimated and executed. */
+static void price_copies(
+	struct arena *arena, const char *folder, int cores, double *estimate, double *executed)
+{
+	struct ended ended = shell(arena,
+		"cd '%s' && printf 'workload:\n  name: r\n  dimensions: {m: 64, n: 1024}\n  ops:\n"
+		"    - a[m] = max(n) x[m,n]\n    - b[m,n] = exp(y[m,n])\n' >r.yaml && printf 'plan:\n"
+		"  version: 1\n  workload: r\n  architecture: spyre32\n  cores: 32\n  steps:\n"
+		"  - {move: clone, tensor: y, as: clone_y, bundle: 0, mapping: undivided}\n"
+		"  - {op: a, bundle: 0, mapping: \"LX: m64\"}\n  - {op: b, bundle: 0, mapping: undivided}\n"
+		"  bundles:\n  - {bundle: 0, arguments: [y, x, a, b]}\n  tensors:\n"
+		"    x:\n    - {where: HBM, from: 1, to: 2}\n    y:\n    - {where: HBM, from: 0, to: 1}\n"
+		"    a:\n    - {where: HBM, from: 1, to: 2}\n    b:\n    - {where: HBM, from: 2, to: 3}\n"
+		"    clone_y:\n    - {where: LX, view: \"cores %d\", address: 0, size: 131072, "
+		"from: 0, to: 3}\n' >p.yaml",
+		folder, cores);
+	assert_int_equal(ended.status, 0);
+	find_cycles(arena, folder, estimate, executed);
+}
+
+/* A slice that cores of two lanes need comes over both. */
+TEST(test_copies_come_over_the_lanes_of_all_their_cores)
+{
+	const char *folder = shell_folder(arena);
+	double one[2], all[2];
+	price_copies(arena, folder, 1, &one[0], &one[1]);
+	price_copies(arena, folder, 32, &all[0], &all[1]);
+	shell_remove(folder);
+	if (all[0] >= one[0] || all[1] >= one[1])
+		fail_msg("one core: estimate %.0f, executed %.0f; 32 cores: %.0f, %.0f", one[0],
+			one[1], all[0], all[1]);
 }

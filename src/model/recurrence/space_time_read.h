@@ -21,7 +21,7 @@ struct space_time_form {
 	bool checked; /* whatever it says: the guard is always there */
 };
 
-/* Which rows of space_time_noun a map may have: those of every one, of one with loops of its own, of one beside a
+/* A map may have these rows of space_time_noun: those of every one, of one with loops of its own, of one beside a
  * problem or a workload, of an einsum in tiles, of a plan. */
 enum {
 	SPACE_TIME_EVERY = 1 << 0,
