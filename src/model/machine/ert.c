@@ -123,37 +123,63 @@ static void add_action(struct ert_table *table, const char *name, double pj)
 			table->pj[a] = pj;
 }
 
+/* Has a name in the list form; in the map form the name is the key. */
+enum { ACTION_LISTED = 1 << 0, ACTION_KEYED = 1 << 1 };
+
+struct action_form {
+	const char *name;
+	double pj;
+};
+
+static const struct field action_fields[] = {
+	{"name", FIELD_TEXT, "of an action in a list", .forms = ACTION_LISTED,
+		.needed = ACTION_LISTED, INTO(struct action_form, name)},
+	{"arguments", FIELD_ANY, "for which it holds; the dearest counts", .read = field_skip},
+	{"energy", FIELD_ENERGY, "of one action", .required = true, INTO(struct action_form, pj)},
+	{0},
+};
+static const struct noun action_noun = {.name = "action", .fields = action_fields};
+
+struct table_form {
+	const char *path;
+	const struct node *actions;
+};
+
+static const struct field table_fields[] = {
+	{"name", FIELD_TEXT, "path of the level", .required = true, INTO(struct table_form, path)},
+	{"actions", FIELD_MAP, .shape = SHAPE_LIST, .noun = &action_noun, .required = true,
+		KEEP(struct table_form, actions)},
+	{0},
+};
+static const struct noun table_noun = {.name = "table", .fields = table_fields};
+
 /* An action of the list form, or one set of arguments of the map form, which has its name. */
 static void read_action(
 	struct ert *ert, const struct node *node, const char *name, struct ert_table *table)
 {
 	struct reader map;
-	double pj = 0;
-	if (!reader_open(&map, ert->reading, node, "action"))
+	struct action_form form = {name, 0};
+	if (!noun_open(&map, ert->reading, node, "action", &action_noun))
 		return;
-	bool named = name || read_text(&map, "name", REQUIRED, &name);
 	if (name && !node_find(node, "name"))
 		map.what = arena_format(ert->reading->arena, "action '%s'", name);
-	read_node(&map, "arguments", OPTIONAL);
-	bool known = read_picojoules(&map, "energy", REQUIRED, &pj);
+	fields_read_form(&map, &action_noun, name ? ACTION_KEYED : ACTION_LISTED, &form, NULL);
 	reader_done_lenient(&map);
-	if (named && known)
-		add_action(table, name, pj);
+	if (form.name)
+		add_action(table, form.name, form.pj);
 }
 
 static void read_listed_table(struct ert *ert, const struct node *node)
 {
 	struct reader map;
-	const char *path = NULL;
-	if (!reader_open(&map, ert->reading, node, "table"))
+	struct table_form form = {0};
+	if (!noun_open(&map, ert->reading, node, "table", &table_noun))
 		return;
-	struct ert_table *table = NULL;
-	if (read_text(&map, "name", REQUIRED, &path))
-		table = find_table(ert, path);
-	const struct node *actions = read_list(&map, "actions", REQUIRED);
+	fields_read(&map, &table_noun, &form, NULL);
 	reader_done_lenient(&map);
-	for (size_t i = 0; actions && i < actions->count; i++)
-		read_action(ert, actions->items[i], NULL, table);
+	struct ert_table *table = form.path ? find_table(ert, form.path) : NULL;
+	for (size_t i = 0; form.actions && i < form.actions->count; i++)
+		read_action(ert, form.actions->items[i], NULL, table);
 }
 
 static void read_mapped_table(struct ert *ert, const struct node_entry *entry)
@@ -305,10 +331,23 @@ static void tell_rest(const struct ert *ert, struct span span)
 		diag_remark(ert->reading->diag, span, "tables of no level are skipped: %s", others);
 }
 
+static const struct field keyed_action_fields[] = {
+	{"*", FIELD_MAP, .shape = SHAPE_SOME, .noun = &action_noun},
+	{0},
+};
+static const struct noun keyed_actions_noun = {.name = "actions", .fields = keyed_action_fields};
+
+static const struct field keyed_table_fields[] = {
+	{"*", FIELD_MAP, .noun = &keyed_actions_noun},
+	{0},
+};
+static const struct noun tables_noun = {
+	.name = "tables", .fields = keyed_table_fields, .items = &table_noun};
+
 static const struct field ert_fields[] = {
 	{"version", FIELD_TEXT, .read = field_skip},
-	{"tables", FIELD_ANY, "energies of the actions of each level, a list or a map",
-		.required = true, KEEP_ANY(struct ert, listed)},
+	{"tables", FIELD_MAP, "energies of the actions of each level, a list or a map",
+		.noun = &tables_noun, .required = true, KEEP_ANY(struct ert, listed)},
 	{0},
 };
 const struct noun ert_noun = {.name = "ERT", .fields = ert_fields};
