@@ -340,11 +340,15 @@ static const struct noun *const with_kind_keys[] = {&kind_keys_noun, NULL};
 static const struct noun kinds_noun = {
 	.name = "kinds", .parts = with_kind_keys, .more = older_field, .also = "null"};
 
+struct group_form {
+	const struct node *spatial, *temporal, *dataspace, *overbooked;
+};
+
 static const struct field part_fields[] = {
-	{"spatial", FIELD_MAP, .noun = &kinds_noun},
-	{"temporal", FIELD_MAP, .noun = &kinds_noun},
-	{"dataspace", FIELD_MAP, .noun = &kinds_noun},
-	{"max_overbooked_proportion", .type = FIELD_ANY},
+	{"spatial", FIELD_MAP, .noun = &kinds_noun, KEEP(struct group_form, spatial)},
+	{"temporal", FIELD_MAP, .noun = &kinds_noun, KEEP(struct group_form, temporal)},
+	{"dataspace", FIELD_MAP, .noun = &kinds_noun, KEEP(struct group_form, dataspace)},
+	{"max_overbooked_proportion", .type = FIELD_ANY, KEEP(struct group_form, overbooked)},
 	{0},
 };
 const struct noun inline_constraints_noun = {.name = "inline_constraints",
@@ -354,31 +358,69 @@ const struct noun inline_constraints_noun = {.name = "inline_constraints",
 
 static const struct noun constraint_noun;
 
+/* The key beside the type that a constraint needs. */
+enum { ASIDE_LEAST = 1 << 0, ASIDE_SPACES = 1 << 1 };
+
+struct aside_form {
+	const struct node *least, *spaces;
+};
+
 static const struct field aside_fields[] = {
-	{"min", FIELD_NUMBER, .help = "least part"},
-	{"datatypes", FIELD_TEXT, "dataspaces", .shape = SHAPE_SOME},
+	{"min", FIELD_NUMBER, "least part", .forms = ASIDE_LEAST, .needed = ASIDE_LEAST,
+		KEEP(struct aside_form, least)},
+	{"datatypes", FIELD_TEXT, "dataspaces", .shape = SHAPE_SOME, .forms = ASIDE_SPACES,
+		.needed = ASIDE_SPACES, KEEP(struct aside_form, spaces)},
 	{0},
 };
-static const struct noun *const with_kinds[] = {&kinds_noun, NULL};
-static const struct noun *const with_parts[] = {&inline_constraints_noun, &kinds_noun, NULL};
-static const struct noun asked_noun = {.name = "asked",
-	.fields = aside_fields,
-	.parts = with_parts,
-	.also = "null",
-	.items = &constraint_noun};
+static const struct noun aside_noun = {.name = "aside", .fields = aside_fields};
+static const struct noun *const with_kinds[] = {&aside_noun, &kinds_noun, NULL};
+static const struct noun *const with_parts[] = {
+	&aside_noun, &inline_constraints_noun, &kinds_noun, NULL};
+static const struct noun asked_noun = {
+	.name = "asked", .parts = with_parts, .also = "null", .items = &constraint_noun};
+
+/* The rows of a constraint, as they are read one after the other: its type, what it is about, and the map that has
+ * its kinds. */
+enum {
+	WITH_TYPE = 1 << 0,
+	WITH_TARGET = 1 << 1,
+	MAYBE_TARGET = 1 << 2,
+	OF_GRAPH = 1 << 3,
+	OF_SEVERAL = 1 << 4,
+	WITH_ATTRIBUTES = 1 << 5,
+	WITH_NESTED = 1 << 6,
+};
+
+struct constraint_form {
+	const char *type;
+	const struct node *target, *attributes, *nested;
+};
 
 static const struct field constraint_fields[] = {
-	{"target", FIELD_TEXT, .help = "a level, an op or a tensor"},
-	{"name", FIELD_TEXT, .help = "an older word for `target`"},
-	{"type", FIELD_TEXT, .help = "spatial, temporal, dataspace, utilization; of graphs: graph"},
-	{"attributes", FIELD_MAP, .noun = &asked_noun},
-	{"constraints", FIELD_MAP, .noun = &asked_noun},
-	{"min", FIELD_NUMBER, .help = "least part"},
-	{"datatypes", FIELD_TEXT, "dataspaces", .shape = SHAPE_SOME},
+	{"target", FIELD_TEXT, .forms = OF_GRAPH | OF_SEVERAL,
+		KEEP(struct constraint_form, target)},
+	{"name", FIELD_TEXT, .forms = OF_SEVERAL, .read = field_skip},
+	{"target", FIELD_TEXT, "a level, an op or a tensor; `name` is an older word for levels",
+		.spellings = "target name", .forms = WITH_TARGET | MAYBE_TARGET,
+		.needed = WITH_TARGET, KEEP(struct constraint_form, target)},
+	{"type", FIELD_TEXT, "spatial, temporal, dataspace, utilization; of graphs: graph",
+		.forms = WITH_TYPE, .needed = WITH_TYPE, INTO(struct constraint_form, type)},
+	{"attributes", FIELD_MAP, .noun = &asked_noun, .forms = WITH_ATTRIBUTES,
+		KEEP_ANY(struct constraint_form, attributes)},
+	{"constraints", FIELD_MAP, .noun = &asked_noun, .forms = WITH_NESTED,
+		KEEP_ANY(struct constraint_form, nested)},
 	{0},
 };
 static const struct noun constraint_noun = {
 	.name = "constraint", .fields = constraint_fields, .parts = with_kinds};
+
+/* Reads the rows of one or more of the forms above. */
+static struct constraint_form read_constraint(struct reader *map, unsigned form)
+{
+	struct constraint_form read = {0};
+	fields_read_form(map, &constraint_noun, form, &read, NULL);
+	return read;
+}
 
 static const char *const template_names[] = {"uber", "ruby", NULL};
 
@@ -483,21 +525,21 @@ const char *constraint_older_name(size_t i)
 static const struct {
 	const char *name;
 	enum constraint_part part;
-	const char *list, *kind; /* `datatypes:` is the value of that kind */
+	const char *kind; /* `datatypes:` is the value of that kind; NULL: none */
 } types[] = {
-	{"spatial", PART_SPATIAL, NULL, NULL},
-	{"temporal", PART_TEMPORAL, NULL, NULL},
-	{"dataspace", PART_DATASPACE, NULL, NULL},
-	{"datatype", PART_DATASPACE, NULL, NULL},
-	{"bypass", PART_DATASPACE, NULL, NULL},
-	{"bypassing", PART_DATASPACE, NULL, NULL},
-	{"utilization", PART_MACHINE, NULL, NULL},
-	{"parallelism", PART_MACHINE, NULL, NULL},
-	{"no_link_transfer", PART_SPATIAL, "datatypes", "no_link_transfer"},
-	{"no_multicast", PART_SPATIAL, "datatypes", "no_reuse"},
-	{"no_reduction", PART_SPATIAL, "datatypes", "no_reuse"},
-	{"no_multicast_no_reduction", PART_SPATIAL, "datatypes", "no_reuse"},
-	{"graph", PART_GRAPH, NULL, NULL},
+	{"spatial", PART_SPATIAL, NULL},
+	{"temporal", PART_TEMPORAL, NULL},
+	{"dataspace", PART_DATASPACE, NULL},
+	{"datatype", PART_DATASPACE, NULL},
+	{"bypass", PART_DATASPACE, NULL},
+	{"bypassing", PART_DATASPACE, NULL},
+	{"utilization", PART_MACHINE, NULL},
+	{"parallelism", PART_MACHINE, NULL},
+	{"no_link_transfer", PART_SPATIAL, "no_link_transfer"},
+	{"no_multicast", PART_SPATIAL, "no_reuse"},
+	{"no_reduction", PART_SPATIAL, "no_reuse"},
+	{"no_multicast_no_reduction", PART_SPATIAL, "no_reuse"},
+	{"graph", PART_GRAPH, NULL},
 };
 
 enum { TYPES = sizeof types / sizeof *types };
@@ -642,31 +684,33 @@ static void read_group(
 {
 	static const enum constraint_part parts[] = {PART_SPATIAL, PART_TEMPORAL, PART_DATASPACE};
 	const struct reading *reading = finding->context.reading;
+	struct group_form form = {0};
 	struct reader group, map;
 	if (node_is_empty(node) ||
 		!noun_open(&group, reading, node, "constraints", &inline_constraints_noun))
 		return;
+	fields_read(&group, &inline_constraints_noun, &form, NULL);
+	const struct node *const values[] = {form.spatial, form.temporal, form.dataspace};
 	for (int p = 0; p < 3; p++) {
 		const char *name = constraint_part_names[parts[p]];
-		const struct node *value = read_map(&group, name, OPTIONAL);
-		if (!value || !noun_open(&map, reading, value, name, &kinds_noun))
+		if (!values[p] || !noun_open(&map, reading, values[p], name, &kinds_noun))
 			continue;
 		read_part(finding, &map, parts[p], aim);
 		reader_done(&map);
 	}
 	read_part(finding, &group, PART_MACHINE, aim);
-	const struct node *sparse = read_node(&group, "max_overbooked_proportion", OPTIONAL);
-	if (!node_is_empty(sparse))
-		refuse_sparse(reading, sparse->span);
+	if (!node_is_empty(form.overbooked))
+		refuse_sparse(reading, form.overbooked->span);
 	reader_done(&group);
 }
 
 /* The type of a target; -1 after complaining. */
 static int read_type(struct constraint_finding *finding, struct reader *map)
 {
-	const char *names[TYPES + 1] = {0}, *text;
+	const char *names[TYPES + 1] = {0};
 	const struct reading *reading = finding->context.reading;
-	if (!read_text(map, "type", REQUIRED, &text))
+	const char *text = read_constraint(map, WITH_TYPE).type;
+	if (!text)
 		return -1;
 	struct span span = node_find(map->map, "type")->span;
 	int found = TYPES;
@@ -703,9 +747,7 @@ static bool read_aim(
 {
 	const struct reading *reading = finding->context.reading;
 	struct nest_target target = {.row = -1, .block_row = -1};
-	bool named = !node_find(map->map, "target") && node_find(map->map, "name");
-	const struct node *name =
-		read_node(map, named ? "name" : "target", needed ? REQUIRED : OPTIONAL);
+	const struct node *name = read_constraint(map, needed ? WITH_TARGET : MAYBE_TARGET).target;
 	*aim = the_machine;
 	if (!name)
 		return !needed;
@@ -730,31 +772,27 @@ static void finish_map(const struct constraint_finding *finding, struct reader *
 		reader_done_lenient(map);
 }
 
-/* {min: 0.5} beside the type */
-static void read_least(struct constraint_finding *finding, struct reader *map, const char *key)
-{
-	read_node(map, "min", REQUIRED);
-	if (node_find(map->map, "min"))
-		add(finding, constraint_kind_find(key), PART_MACHINE, &the_machine, map->map);
-}
-
-/* {type: no_link_transfer, datatypes: [Inputs]} */
-static void read_flag(
+/* {min: 0.5} beside the type, or {type: no_link_transfer, datatypes: [Inputs]} */
+static void read_aside(
 	struct constraint_finding *finding, struct reader *map, int type, const struct aim *aim)
 {
-	const struct node *value = read_node(map, types[type].list, REQUIRED);
-	if (value)
-		add(finding, constraint_kind_find(types[type].kind), types[type].part, aim, value);
+	struct aside_form form = {0};
+	bool spaces = types[type].kind;
+	fields_read_form(map, &aside_noun, spaces ? ASIDE_SPACES : ASIDE_LEAST, &form, NULL);
+	if (form.spaces)
+		add(finding, constraint_kind_find(types[type].kind), types[type].part, aim,
+			form.spaces);
+	else if (form.least)
+		add(finding, constraint_kind_find(types[type].name), PART_MACHINE, &the_machine,
+			map->map);
 }
 
 /* Reads the keys of a map that belong to a type. */
 static void read_body(
 	struct constraint_finding *finding, struct reader *map, int type, const struct aim *aim)
 {
-	if (types[type].list)
-		read_flag(finding, map, type, aim);
-	else if (types[type].part == PART_MACHINE)
-		read_least(finding, map, types[type].name);
+	if (types[type].kind || types[type].part == PART_MACHINE)
+		read_aside(finding, map, type, aim);
 	else
 		read_part(finding, map, types[type].part, aim);
 }
@@ -769,13 +807,13 @@ static void read_typed(struct constraint_finding *finding, struct reader *map,
 	int type = read_type(finding, map);
 	enum constraint_part part = type < 0 ? PART_MACHINE : types[type].part;
 	if (part == PART_GRAPH)
-		finding->context.target = read_node(map, "target", OPTIONAL);
+		finding->context.target = read_constraint(map, OF_GRAPH).target;
 	else if (!read_aim(finding, around, part != PART_MACHINE, &aim))
 		return;
 	if (type < 0)
 		return;
 	const struct node *body =
-		part == PART_GRAPH ? NULL : read_node(map, "attributes", OPTIONAL);
+		part == PART_GRAPH ? NULL : read_constraint(map, WITH_ATTRIBUTES).attributes;
 	body = nested ? nested : body;
 	bool apart = !node_is_empty(body);
 	if (apart && noun_open(&inner, finding->context.reading, body, "constraint", &asked_noun)) {
@@ -783,7 +821,7 @@ static void read_typed(struct constraint_finding *finding, struct reader *map,
 		finish_map(finding, &inner);
 	}
 	/* Timeloop has the split beside the type. */
-	if (!apart || (part != PART_MACHINE && !types[type].list))
+	if (!apart || (part != PART_MACHINE && !types[type].kind))
 		read_body(finding, map, type, &aim);
 	finish_map(finding, map);
 }
@@ -792,8 +830,7 @@ static void read_typed(struct constraint_finding *finding, struct reader *map,
 static void read_several(
 	struct constraint_finding *finding, struct reader *around, const struct node *list)
 {
-	read_node(around, "target", OPTIONAL);
-	read_node(around, "name", OPTIONAL);
+	read_constraint(around, OF_SEVERAL);
 	for (size_t i = 0; i < list->count; i++) {
 		struct reader map;
 		if (noun_open(&map, finding->context.reading, list->items[i], "constraint",
@@ -810,7 +847,7 @@ static void read_one(struct constraint_finding *finding, const struct node *node
 	if (!noun_open(&map, finding->context.reading, node, "constraint", &constraint_noun))
 		return;
 	const struct node *nested = node_find(node, "constraints");
-	read_node(&map, "constraints", OPTIONAL);
+	read_constraint(&map, WITH_NESTED);
 	if (!nested || node_find(node, "type") || is_of_graph(&finding->context)) {
 		read_typed(finding, &map, &map, node_is_empty(nested) ? NULL : nested);
 		return;
