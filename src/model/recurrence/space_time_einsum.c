@@ -82,6 +82,27 @@ bool space_time_vector(const struct reading *reading, const struct node *node, c
 	return good;
 }
 
+struct dependence_form {
+	const struct node *vector, *when;
+};
+
+static const struct field dependence_fields[] = {
+	{"vector", FIELD_WHOLE,
+		"of loops, from the point that has the value to the one that reads it",
+		.shape = SHAPE_LIST, .required = true, KEEP(struct dependence_form, vector)},
+	{"when", FIELD_TEXT, "condition over loops", .usual = "everywhere",
+		KEEP_ANY(struct dependence_form, when)},
+	{0},
+};
+static const struct noun dependence_noun = {
+	.name = "dependence", .fields = dependence_fields, .also = "array"};
+
+static const struct field dependences_fields[] = {
+	{"*", FIELD_MAP, .noun = &dependence_noun},
+	{0},
+};
+const struct noun dependences_noun = {.name = "dependences", .fields = dependences_fields};
+
 static bool read_dependence(
 	struct reader *map, const struct node *node, int stream, struct recurrence *recurrence)
 {
@@ -90,13 +111,14 @@ static bool read_dependence(
 	const struct term *when = NULL;
 	bool good, zero = true;
 	if (node->kind == NODE_MAP) {
+		struct dependence_form form = {0};
 		struct reader entry;
-		reader_open(&entry, reading, node, "dependence");
-		const struct node *list = read_list(&entry, "vector", REQUIRED);
-		good = read_condition(
-			reading, read_node(&entry, "when", OPTIONAL), "when", recurrence, &when);
-		good &= list && space_time_vector(reading, list, "'vector'", recurrence->loop_count,
-					-PROJECTION_ENTRY_MOST, PROJECTION_ENTRY_MOST, vector);
+		noun_open(&entry, reading, node, "dependence", &dependence_noun);
+		fields_read(&entry, &dependence_noun, &form, NULL);
+		good = read_condition(reading, form.when, "when", recurrence, &when);
+		good &= form.vector &&
+			space_time_vector(reading, form.vector, "'vector'", recurrence->loop_count,
+				-PROJECTION_ENTRY_MOST, PROJECTION_ENTRY_MOST, vector);
 		reader_done(&entry);
 	} else {
 		good = space_time_vector(reading, node, "a dependence", recurrence->loop_count,
@@ -574,32 +596,39 @@ static int find_row(const struct reading *reading, struct span span, const char 
 	return -1;
 }
 
-/* Rows of the array that hand nothing on in one way. */
+static const struct field bans_fields[] = {
+	{"no_link_transfer", FIELD_ANY,
+		"streams that neighbours do not hand on, or those of each row",
+		KEEP_ANY(struct ban_form, links)},
+	{"no_reuse", FIELD_ANY, "streams that no wire carries, or those of each row",
+		KEEP_ANY(struct ban_form, wires)},
+	{"no_multicast_no_reduction", FIELD_ANY, "an older word for `no_reuse`",
+		KEEP_ANY(struct ban_form, older_wires)},
+	{0},
+};
+const struct noun bans_noun = {.name = "bans", .fields = bans_fields};
+
+/* The rows of bans_noun that a map gives, with the streams of each row of space that they concern. */
 struct ban {
-	const char *key, *older;
-	size_t at; /* of the streams by row, in struct space_time */
+	const char *key;
+	const struct node *node;
+	uint32_t *streams;
 };
 
-static const struct ban bans[] = {
-	{"no_link_transfer", "no_link_transfer", offsetof(struct space_time, no_links)},
-	{"no_reuse", "no_multicast_no_reduction", offsetof(struct space_time, no_wires)},
-};
+enum { BANS = 3 };
 
-enum { BANS = sizeof bans / sizeof *bans };
-
-static uint32_t *banned(const struct ban *ban, struct space_time *spec)
+static void list_bans(const struct ban_form *form, struct space_time *spec, struct ban bans[BANS])
 {
-	return (uint32_t *)((char *)spec + ban->at);
+	bans[0] = (struct ban){"no_link_transfer", form->links, spec->no_links};
+	bans[1] = (struct ban){"no_reuse", form->wires, spec->no_wires};
+	bans[2] = (struct ban){"no_multicast_no_reduction", form->older_wires, spec->no_wires};
 }
 
 /* `[A]`: along all rows; `{p1: [A]}`. */
-static void read_ban(struct reader *map, const struct ban *ban, struct space_time *out)
+static void read_ban(const struct reading *reading, const struct ban *ban, struct space_time *out)
 {
-	const struct reading *reading = map->reading;
-	const struct node *node = read_node(map, ban->key, OPTIONAL);
+	const struct node *node = ban->node;
 	uint32_t all = 0;
-	if (!node)
-		node = read_node(map, ban->older, OPTIONAL);
 	if (!node)
 		return;
 	for (size_t i = 0; node->kind == NODE_MAP && i < node->count; i++) {
@@ -607,28 +636,56 @@ static void read_ban(struct reader *map, const struct ban *ban, struct space_tim
 		int row = find_row(reading, entry->key_span, entry->key, out);
 		if (row >= 0)
 			space_time_streams(reading, entry->value, ban->key, &out->recurrence,
-				&banned(ban, out)[row]);
+				&ban->streams[row]);
 	}
 	if (node->kind == NODE_MAP ||
 		!space_time_streams(reading, node, ban->key, &out->recurrence, &all))
 		return;
 	for (int r = 0; r < row_count(out); r++)
-		banned(ban, out)[r] |= all;
+		ban->streams[r] |= all;
 }
 
-/* The kinds that a target of constraints may have, in the map that states them. */
-static void read_kinds(
+struct target_form {
+	const struct node *target, *nested, *spatial;
+	int type;
+	struct ban_form bans;
+};
+
+static const char *const target_types[] = {"spatial", NULL};
+
+/* A constraint whose target is a row of space. */
+static const struct field target_fields[] = {
+	{"target", FIELD_TEXT, "a row of space", .required = true,
+		KEEP(struct target_form, target)},
+	{"constraints", FIELD_MAP, "bans, or `spatial` with the bans in it",
+		KEEP(struct target_form, nested)},
+	{"type", FIELD_CHOICE, .words = target_types, INTO(struct target_form, type)},
+	{0},
+};
+static const struct noun *const with_bans[] = {&bans_noun, NULL};
+static const struct noun target_noun = {
+	.name = "row_constraint", .fields = target_fields, .parts = with_bans};
+
+static const struct field nested_fields[] = {
+	{"spatial", FIELD_MAP, .noun = &bans_noun, KEEP(struct target_form, spatial)},
+	{0},
+};
+static const struct noun nested_noun = {
+	.name = "row_bans", .fields = nested_fields, .parts = with_bans};
+
+/* Reads the bans of the row that is the target. */
+static void read_row_bans(
 	struct reader *map, const char *name, const struct node *target, struct space_time *out)
 {
-	int row = target ? find_row(map->reading, target->span, name, out) : -1;
+	struct ban_form form = {0};
+	struct ban bans[BANS];
+	int row = find_row(map->reading, target->span, name, out);
+	fields_read(map, &bans_noun, &form, NULL);
+	list_bans(&form, out, bans);
 	for (int k = 0; k < BANS; k++)
-		for (int older = 0; older < 2; older++) {
-			const char *key = older ? bans[k].older : bans[k].key;
-			const struct node *node = read_node(map, key, OPTIONAL);
-			if (node && row >= 0)
-				space_time_streams(map->reading, node, key, &out->recurrence,
-					&banned(&bans[k], out)[row]);
-		}
+		if (bans[k].node && row >= 0)
+			space_time_streams(map->reading, bans[k].node, bans[k].key,
+				&out->recurrence, &bans[k].streams[row]);
 }
 
 /* {target: p1, type: spatial, constraints: {no_link_transfer: [A]}}, or the kinds beside the
@@ -636,28 +693,27 @@ static void read_kinds(
 static void read_target(
 	const struct reading *reading, const struct node *node, struct space_time *out)
 {
-	static const char *const types[] = {"spatial", NULL};
+	struct target_form form = {0};
 	struct reader map, inner, spatial;
 	const char *name = NULL;
-	int type = 0;
-	if (!reader_open(&map, reading, node, "constraint"))
+	size_t before = diag_errors(reading->diag);
+	if (!noun_open(&map, reading, node, "constraint", &target_noun))
 		return;
-	const struct node *target = read_node(&map, "target", REQUIRED);
-	if (!target || !node_text(reading, target, "target", &name))
+	fields_read(&map, &target_noun, &form, NULL);
+	if (diag_errors(reading->diag) > before ||
+		!node_text(reading, form.target, "target", &name))
 		return;
-	const struct node *nested = read_map(&map, "constraints", OPTIONAL);
-	if (node_find(node, "type") && !read_word(&map, "type", OPTIONAL, types, &type))
-		return;
-	if (!nested) {
-		read_kinds(&map, name, target, out);
-	} else if (reader_open(&inner, reading, nested, "constraint")) {
-		const struct node *group = read_map(&inner, "spatial", OPTIONAL);
-		if (group && reader_open(&spatial, reading, group, "constraint")) {
-			read_kinds(&spatial, name, target, out);
+	if (!form.nested) {
+		read_row_bans(&map, name, form.target, out);
+	} else if (noun_open(&inner, reading, form.nested, "constraint", &nested_noun)) {
+		fields_read(&inner, &nested_noun, &form, NULL);
+		if (form.spatial &&
+			noun_open(&spatial, reading, form.spatial, "constraint", &bans_noun)) {
+			read_row_bans(&spatial, name, form.target, out);
 			reader_done(&spatial);
 		}
-		if (!group)
-			read_kinds(&inner, name, target, out);
+		if (!form.spatial)
+			read_row_bans(&inner, name, form.target, out);
 		reader_done(&inner);
 	}
 	reader_done(&map);
@@ -701,8 +757,10 @@ void space_time_limits(struct reader *map, const struct space_time_form *form,
 			RECURRENCE_EXTENT_MOST, out->array);
 	else if (array)
 		reading_refuse(reading, array, "'array' has at most 8 sizes");
+	struct ban bans[BANS];
+	list_bans(&form->bans, out, bans);
 	for (int k = 0; k < BANS; k++)
-		read_ban(map, &bans[k], out);
+		read_ban(reading, &bans[k], out);
 	for (int i = 0; targets && targets[i]; i++)
 		read_target(reading, targets[i], out);
 	space_time_streams(

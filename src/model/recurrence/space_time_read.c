@@ -453,7 +453,8 @@ static const struct field space_time_fields[] = {
 		.shape = SHAPE_NAMED, .needed = SPACE_TIME_LOOPS,
 		IN(SPACE_TIME_LOOPS | SPACE_TIME_BESIDE, KEEP, loops)},
 	{"equations", FIELD_TEXT, "recurrences", EVERY(KEEP_ANY, equations)},
-	{"dependences", FIELD_ANY, "by name", .shape = SHAPE_NAMED, EVERY(KEEP_ANY, dependences)},
+	{"dependences", FIELD_MAP, "by stream: a vector, a list of vectors, or of maps",
+		.noun = &dependences_noun, EVERY(KEEP_ANY, dependences)},
 	{"einsum", FIELD_TEXT, EVERY(KEEP_ANY, einsum)},
 	{"op", FIELD_TEXT, "an op of the workload beside it", IN(SPACE_TIME_BESIDE, KEEP_ANY, op)},
 	{"domain", FIELD_TEXT, EVERY(KEEP_ANY, domain)},
@@ -472,11 +473,6 @@ static const struct field space_time_fields[] = {
 	{"shuffle", FIELD_TEXT, .shape = SHAPE_SOME, EVERY(KEEP_ANY, shuffle)},
 	{"stays", FIELD_TEXT, "streams that stay in their PE", .shape = SHAPE_SOME,
 		EVERY(KEEP_ANY, stays)},
-	/* the limits of streams are read with those of constraints */
-	{"no_link_transfer", FIELD_ANY,
-		.help = "streams that neighbours do not hand on, or those of each row"},
-	{"no_reuse", FIELD_ANY, .help = "streams that no wire carries, or those of each row"},
-	{"no_multicast_no_reduction", FIELD_ANY, .help = "an older word for `no_reuse`"},
 	{"lanes", FIELD_ANY, EVERY(KEEP_ANY, lanes)},
 	{"reach", FIELD_WHOLE, EVERY(INTO, reach), .most = PROJECTION_ENTRY_MOST},
 	{"check_time", FIELD_FLAG, .has = has_no_call, EVERY(INTO, checked)},
@@ -490,7 +486,9 @@ static const struct field space_time_fields[] = {
 	{"search", FIELD_MAP, .noun = &search_noun, EVERY(KEEP, search)},
 	{0},
 };
-const struct noun space_time_noun = {.name = "space_time", .fields = space_time_fields};
+static const struct noun *const space_time_parts[] = {&bans_noun, NULL};
+const struct noun space_time_noun = {
+	.name = "space_time", .fields = space_time_fields, .parts = space_time_parts};
 
 /* The `projection:` key of a plan, beside a spec that leaves all open. */
 static bool read_plan(
@@ -669,6 +667,7 @@ bool space_time_read(const struct reading *reading, const struct node *node,
 		return false;
 	struct recurrence *recurrence = &out->recurrence;
 	fields_read_form(&map, &space_time_noun, SPACE_TIME_EVERY, &form, NULL);
+	fields_read(&map, &bans_noun, &form.bans, NULL);
 	if (space_time_body(&map, &form, beside, out)) {
 		read_projection(&map, &form, out);
 		if (beside && beside->plan)

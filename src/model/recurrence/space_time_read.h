@@ -9,6 +9,15 @@
  * Functions that answer a bool answer false after complaining.
  */
 
+/* Streams that rows of the array do not hand on in one way; NULL if they are missing. */
+struct ban_form {
+	const struct node *links, *wires, *older_wires;
+};
+extern const struct noun bans_noun;
+
+/* The dependences of streams by name. */
+extern const struct noun dependences_noun;
+
 /* The values of a `space_time:` map, or of the `projection:` of a plan; NULL if they are missing. */
 struct space_time_form {
 	const struct node *equations, *dependences, *einsum;
@@ -16,6 +25,7 @@ struct space_time_form {
 	const struct node *allocation, *schedule, *call, *reverse;
 	const struct node *split, *sum, *reread, *load; /* of tiles */
 	const struct node *wires, *shuffle, *stays, *lanes, *array, *fold, *search;
+	struct ban_form bans;
 	struct texts space, time;
 	int64_t reach;
 	bool checked; /* whatever it says: the guard is always there */
