@@ -214,6 +214,17 @@ static const struct field certificate_fields[] = {
 };
 static const struct noun certificate_noun = {.name = "certificate", .fields = certificate_fields};
 
+struct file_form {
+	const struct node *certificate;
+};
+
+static const struct field file_fields[] = {
+	{"certificate", FIELD_MAP, MUST, .noun = &certificate_noun,
+		KEEP(struct file_form, certificate)},
+	{0},
+};
+static const struct noun file_noun = {.name = "certificate_file", .fields = file_fields};
+
 static void read_sources(struct certificate_file *file)
 {
 	const struct node *list = file->form->specs;
@@ -252,10 +263,12 @@ static bool certificate_file_open(
 	struct reader file;
 	*out = (struct certificate_file){.reading = {.arena = arena, .diag = diag},
 		.form = arena_new(arena, struct certificate_form)};
-	if (!root || !reader_open(&file, &out->reading, root, "file"))
+	struct file_form form = {0};
+	if (!root || !noun_open(&file, &out->reading, root, "file", &file_noun))
 		return false;
-	const struct node *map = read_map(&file, "certificate", REQUIRED);
+	fields_read(&file, &file_noun, &form, NULL);
 	reader_done(&file);
+	const struct node *map = form.certificate;
 	if (!map ||
 		!noun_open(&out->reader, &out->reading, map, "certificate", &certificate_noun) ||
 		!check_version(out, map))

@@ -552,6 +552,27 @@ static const struct field shape_fields[] = {
 };
 const struct noun shape_noun = {.name = "shape", .fields = shape_fields, .also = "string"};
 
+struct densities_form {
+	const struct node *common, *each;
+};
+
+static const struct field densities_fields[] = {
+	{"commonDensity", FIELD_ANY, "one for all dataspaces; only 1, of dense data, is modelled",
+		KEEP_ANY(struct densities_form, common)},
+	{"densities", FIELD_ANY, "the same by dataspace", .shape = SHAPE_NAMED,
+		KEEP_ANY(struct densities_form, each)},
+	{0},
+};
+static const struct noun densities_noun = {.name = "densities", .fields = densities_fields};
+
+static const struct field instance_fields[] = {
+	{"*", FIELD_ANY, .help = "the extent of a dimension, or the value of a coefficient"},
+	{0},
+};
+static const struct noun *const instance_parts[] = {&densities_noun, NULL};
+static const struct noun instance_noun = {
+	.name = "instance", .fields = instance_fields, .parts = instance_parts};
+
 struct problem_form {
 	const char *version;
 	const struct node *shape, *instance;
@@ -561,8 +582,8 @@ static const struct field problem_fields[] = {
 	{"version", FIELD_TEXT, INTO(struct problem_form, version)},
 	{"shape", FIELD_MAP, "the name of a shape, or its map", .noun = &shape_noun,
 		KEEP_ANY(struct problem_form, shape)},
-	{"instance", FIELD_ANY, "the extent of each dimension, the values of coefficients",
-		.shape = SHAPE_NAMED, KEEP_ANY(struct problem_form, instance)},
+	{"instance", FIELD_MAP, "the extent of each dimension, the values of coefficients",
+		.noun = &instance_noun, KEEP_ANY(struct problem_form, instance)},
 	{0},
 };
 static const struct noun *const problem_parts[] = {&shape_noun, NULL};
@@ -626,13 +647,14 @@ static bool are_dense(const struct node *densities)
 	return densities->kind == NODE_MAP;
 }
 
-/* `densities` by dataspace, `commonDensity` one for all: what is sparse is kept for shape->sparse. */
+/* Keeps the place of data that are sparse for shape->sparse. */
 static void check_densities(struct shape_draft *draft, struct reader *map)
 {
-	const struct node *common = read_node(map, "commonDensity", OPTIONAL);
-	const struct node *node = read_node(map, "densities", OPTIONAL);
-	if (common && !is_dense(common))
-		node = common;
+	struct densities_form form = {0};
+	fields_read(map, &densities_noun, &form, NULL);
+	const struct node *node = form.each;
+	if (form.common && !is_dense(form.common))
+		node = form.common;
 	else if (node && are_dense(node))
 		return;
 	if (node)
@@ -755,9 +777,8 @@ static struct reader *open_instance(struct shape_draft *draft, struct reader *ma
 {
 	if (!node)
 		return map;
-	if (!reader_open(instance, draft->reading, node, "instance"))
-		return NULL;
-	return instance;
+	return noun_open(instance, draft->reading, node, "instance", &instance_noun) ? instance
+										     : NULL;
 }
 
 /* The shape of a problem: under `shape`, or its keys beside the instance, or, where a problem may
