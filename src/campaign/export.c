@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "report/run/json.h"
+#include "report/run/listing.h"
 #include "report/run/pareto.h"
 
 #include <stdbool.h>

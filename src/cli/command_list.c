@@ -7,7 +7,7 @@
 #include "cli/settings.h"
 #include "constraints/kind.h"
 #include "report/run/json.h"
-#include "report/run/pareto.h"
+#include "report/run/listing.h"
 
 #include <stdio.h>
 #include <string.h>

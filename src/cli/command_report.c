@@ -12,6 +12,7 @@
 #include "report/page/page.h"
 #include "report/run/folder.h"
 #include "report/run/json.h"
+#include "report/run/listing.h"
 #include "report/run/pareto.h"
 #include "spec/file.h"
 #include "spec/node.h"

@@ -188,12 +188,14 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 		if (file && run.finished)
 			write_trace(own, file->text, &trace, run.cycles, arena);
 	}
+	json_t *tree = nest_json(arena, &report);
 	if (format != FORMAT_TIMELOOP)
 		command_print(format == FORMAT_TEXT
-				      ? nest_text(arena, &report)
-				      : command_value(arena, format, nest_json(arena, &report)));
+				      ? nest_text(arena, &report, tree)
+				      : command_value(arena, format, json_incref(tree)));
 	else if (report.counted)
 		command_print(nest_timeloop(arena, &report));
+	json_decref(tree);
 	if (report.run && !run.finished) {
 		utf8_print(command_people(), "lxplore: not executed: %s\n", run.wrong);
 		return EXIT_NOTHING;

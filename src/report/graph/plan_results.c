@@ -5,6 +5,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "report/run/json.h"
+#include "report/run/listing.h"
 #include "report/run/pareto.h"
 
 #include <inttypes.h>

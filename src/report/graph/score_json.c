@@ -365,7 +365,9 @@ static void add_nests(struct text *text, const struct plan *plan, const struct c
 		text_add(text, "\nnest of step %d, op '%s': %s\n", s,
 			plan->workload->ops[plan->steps[s].op].name,
 			nest_mapping_print(text->arena, plan->arch, nest->shape, &nest->mapping));
-		nest_text_levels(text, &report);
+		json_t *levels = nest_json_levels(text->arena, &report);
+		nest_text_levels(text, levels);
+		json_decref(levels);
 	}
 }
 

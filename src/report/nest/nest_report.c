@@ -1,6 +1,5 @@
 #include "report/nest/nest_report.h"
 
-#include "base/amount.h"
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "base/number.h"
@@ -9,6 +8,7 @@
 #include "model/nest/constraint.h"
 #include "model/nest/nest_score.h"
 #include "report/run/json.h"
+#include "report/run/listing.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -67,8 +67,6 @@ static json_t *nest_array_json(const struct nest_report *report)
 		make_channels(report));
 }
 
-/* In lines, for people. */
-struct text;
 enum { ROW_RUN, ROW_MULTIPLIERS, ROW_LEVELS }; /* from the last one on two for each level */
 
 /* True if the loop is in a sum: of an axis (0, 1), else of time. */
@@ -122,38 +120,15 @@ static void add_sum(struct text *text, const struct nest_report *report, int axi
 		text_add(text, " 0");
 }
 
-static void add_channel(struct text *text, const struct nest_report *report, int t)
+/* "X = N; Y = M; t = 4 K@buffer + K@register + X". */
+static const char *sums_text(struct arena *arena, const struct nest_report *report)
 {
-	static const char *const ways[] = {"", " along X", " along Y", " along X and Y"};
-	const bool *along = report->projection->spaces[t].along;
-	enum nest_channel channel = report->projection->spaces[t].channel;
-	text_add(text, "%s%s %s%s", t ? ", " : "", report->shape->spaces[t].name,
-		nest_channel_names[channel],
-		channel == NEST_SYSTOLIC ? ways[along[0] + 2 * along[1]] : "");
-}
-
-static void nest_array_text(struct text *text, const struct nest_report *report)
-{
-	const struct nest_projection *projection = report->projection;
-	text_add(text, "projection   ");
+	struct text text = text_open(arena);
 	for (int axis = 0; axis < 3; axis++) {
-		add_sum(text, report, axis);
-		text_add(text, axis < 2 ? "; " : "");
+		add_sum(&text, report, axis);
+		text_add(&text, axis < 2 ? "; " : "");
 	}
-	text_add(text, "\n             ");
-	for (int t = 0; t < report->shape->space_count; t++)
-		add_channel(text, report, t);
-	text_add(text,
-		"\n             %" PRId64 " x %" PRId64 " PEs; passes: %" PRId64 " of %" PRId64
-		" steps",
-		projection->extent[0], projection->extent[1], projection->passes,
-		projection->steps);
-	if (projection->rate > 1)
-		text_add(text, " of %" PRId64 " cycles", projection->rate);
-	text_add(text, projection->overlap ? ", overlapping; " : " and ");
-	text_add(text, "%" PRId64 " cycles of skew%s; %" PRId64 " cycles of loading in all\n",
-		projection->skew_cycles, projection->overlap ? " once" : "",
-		projection->load_cycles);
+	return text_read(&text);
 }
 
 static json_t *make_share(struct arena *arena, int64_t total, int64_t instances)
@@ -391,94 +366,64 @@ static void add_nest(struct text *text, const struct nest_report *report)
 	text_add(text, "%s\n", report->hierarchy->compute_name);
 }
 
-static void add_space(struct text *text, const struct nest_report *report, int level, int t)
+void nest_text_levels(struct text *text, const json_t *levels)
 {
-	const struct nest_count *count = &report->counts->at[level][t];
-	int64_t instances = number_max(1, report->counts->utilized[level]);
-	struct arena *arena = text->arena;
-	text_add(text, "  %-14s %10s %12" PRId64 " %12s %12s %12s %14.1f\n",
-		report->shape->spaces[t].name, "", count->capacity,
-		nest_share_text(arena, count->reads, instances),
-		nest_share_text(arena, count->fills, instances),
-		nest_share_text(arena, count->updates, instances),
-		report->score->space_pj[level][t]);
+	static const struct result_column columns[] = {
+		{"<level", "{name}", "  {.}"},
+		{"instances", "{utilized_instances} of {instances}", NULL},
+		{"cycles", "{cycles}", NULL},
+		{"capacity", "", "{utilized_capacity}"},
+		{"reads", "", "{reads}"},
+		{"fills", "", "{fills}"},
+		{"updates", "", "{updates}"},
+		{"energy", "{energy_pj}", "{energy_pj}"},
+		{NULL, NULL, NULL},
+	};
+	text_add(text, "\n");
+	result_table(text, levels, columns, "dataspaces");
 }
 
-static void add_level(struct text *text, const struct nest_report *report, int i)
-{
-	const struct nest_level *level = &report->hierarchy->levels[i];
-	const struct nest_score *score = report->score;
-	text_add(text, "%-16s %4" PRId64 " of %-4" PRId64 " %10" PRId64 " cycles %34s %14.1f\n",
-		level->name, report->counts->utilized[i], level->mesh_x * level->mesh_y,
-		score->level_cycles[i], "", score->level_pj[i]);
-	for (int t = 0; t < report->shape->space_count; t++)
-		if (report->mapping->residency[t] >> level->row & 1)
-			add_space(text, report, i, t);
-}
+static const struct result_row nest_rows[] = {
+	{"infeasible", "{why}", NULL},
+	{"latency", "{latency_ns} ({cycles} cycles)", NULL},
+	{"energy", "{energy_pj} ({energy_source})", NULL},
+	{"computes", "{computes}", NULL},
+	{"utilization", "{utilization%}", NULL},
+	{"projection", "{sums}", NULL},
+	{"channel", "{.} {kind}{along? along {along}}", "projection.channels"},
+	{"array", "{projection.pes.0} x {projection.pes.1} PEs", NULL},
+	{"passes",
+		"{projection.passes}{projection.overlap?, overlapping}; steps in each: "
+		"{projection.steps}; cycles in each step: {projection.cycles_per_step}",
+		NULL},
+	{"skew",
+		"{projection.skew_cycles} cycles{projection.overlap? once| in each pass}; "
+		"{projection.load_cycles} cycles of loading in all",
+		NULL},
+	{"counting", "{counting}", NULL},
+	{"executed", "{finished?|no: {wrong}}", NULL},
+	{"executed", "{events} events; the model {agrees?agrees|does not agree}", NULL},
+	{"result", "{events?{right?{computed?right|not computed}|wrong: {wrong}}}", NULL},
+	{"timing",
+		"{timing.cycles} cycles: {timing.fill_cycles} before the first multiply-add, "
+		"{timing.drain_cycles} after the last",
+		NULL},
+	{"waiting", "{timing.stall_cycles} cycles in between", NULL},
+	{"", "{} of them for {.}", "timing.stalls_by_level"},
+	{NULL, NULL, NULL},
+};
 
-void nest_text_levels(struct text *text, const struct nest_report *report)
-{
-	const struct hierarchy *hierarchy = report->hierarchy;
-	text_add(text, "\n%-16s %10s %12s %12s %12s %12s %14s\n", "level", "instances", "capacity",
-		"reads", "fills", "updates", "pJ");
-	text_add(text, "%-16s %4" PRId64 " of %-4" PRId64 " %10" PRId64 " cycles %34s %14.1f\n",
-		hierarchy->compute_name, report->counts->utilized_computes,
-		hierarchy->compute_mesh_x * hierarchy->compute_mesh_y,
-		report->counts->compute_cycles, "", report->score->compute_pj);
-	for (int i = 0; i < hierarchy->level_count; i++)
-		if (nest_report_shows(report, i))
-			add_level(text, report, i);
-}
-
-static void add_totals(struct text *text, const struct nest_report *report)
-{
-	const struct nest_score *score = report->score;
-	text_add(text, "latency      %s (%" PRId64 " cycles)\n",
-		amount_text(text->arena, AMOUNT_TIME,
-			(double)score->cycles * report->hierarchy->clock_ns),
-		score->cycles);
-	text_add(text, "energy       %s (%s)\n",
-		amount_text(text->arena, AMOUNT_ENERGY, score->energy_pj),
-		report->hierarchy->energy_source);
-	text_add(text, "computes     %" PRId64 "\n", report->counts->computes);
-	text_add(text, "utilization  %.1f %%\n", 100 * score->utilization);
-	if (report->projection)
-		nest_array_text(text, report);
-}
-
-static void add_run_text(struct text *text, const struct nest_report *report)
-{
-	const struct nest_outcome *run = report->run;
-	if (!run->finished) {
-		text_add(text, "executed     no: %s\n", run->wrong);
-		return;
-	}
-	text_add(text, "executed     %" PRIu64 " events; the model %s\n", run->events,
-		run->agrees ? "agrees" : "does not agree");
-	if (run->right)
-		text_add(text, "result       %s\n", run->data ? "right" : "not computed");
-	else
-		text_add(text, "result       wrong: %s\n", run->wrong);
-	text_add(text,
-		"timing       %" PRId64 " cycles: %" PRId64
-		" before the first multiply-add, %" PRId64 " after the last, %" PRId64
-		" waiting between\n",
-		run->cycles, run->fill_cycles, run->drain_cycles, run->stall_cycles);
-}
-
-const char *nest_text(struct arena *arena, const struct nest_report *report)
+const char *nest_text(struct arena *arena, const struct nest_report *report, const json_t *tree)
 {
 	struct text text = text_open(arena);
-	if (report->why)
-		text_add(&text, "infeasible   %s\n", report->why);
-	if (report->counted)
-		add_totals(&text, report);
-	text_add(&text, "counting     %s\n", counting_names[report->counting]);
-	if (report->run)
-		add_run_text(&text, report);
+	json_t *shown = json_copy((json_t *)tree);
+	if (report->projection)
+		json_object_set_new(shown, "sums", json_string(sums_text(arena, report)));
+	result_rows(&text, shown, nest_rows);
 	add_nest(&text, report);
 	if (report->counted)
-		nest_text_levels(&text, report);
+		nest_text_levels(&text, json_object_get(tree, "levels"));
+	json_decref(shown);
 	return text_read(&text);
 }
 

@@ -58,8 +58,10 @@ json_t *nest_json_words(struct arena *arena, const struct nest_report *report);
 
 /* The levels alone, with times and energies. */
 json_t *nest_json_levels(struct arena *arena, const struct nest_report *report);
+
+/* Adds them as a table for people. */
 struct text;
-void nest_text_levels(struct text *text, const struct nest_report *report);
+void nest_text_levels(struct text *text, const json_t *levels);
 
 json_t *nest_json(struct arena *arena, const struct nest_report *report);
 
@@ -70,8 +72,8 @@ json_t *nest_json(struct arena *arena, const struct nest_report *report);
  */
 const char *nest_timeloop(struct arena *arena, const struct nest_report *report);
 
-/* For people: totals, the loops as they nest, one line per level and dataspace. */
-const char *nest_text(struct arena *arena, const struct nest_report *report);
+/* The tree of nest_json for people: totals, the loops as they nest, a row for each level and dataspace. */
+const char *nest_text(struct arena *arena, const struct nest_report *report, const json_t *tree);
 
 /*
  * An execution in the trace-event format (report/run/json.h): rows for the whole run, for the multipliers, for

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "model/nest/nest_mapping.h"
 #include "report/run/json.h"
+#include "report/run/listing.h"
 #include "report/run/pareto.h"
 #include "search/drive/solver.h"
 #include "spec/node.h"

@@ -6,7 +6,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "report/run/json.h"
-#include "report/run/pareto.h"
+#include "report/run/listing.h"
 #include "report/run/svg.h"
 #include "search/packing/unfit.h"
 
