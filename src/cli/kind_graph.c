@@ -137,10 +137,10 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 		command_write(arena, trace->text,
 			trace_json(arena, &outcome,
 				option_find(inputs->arguments, "verbose") != NULL));
-	command_print(format == FORMAT_TEXT
-			      ? score_text(arena, &outcome, &made, simulated)
-			      : command_value(arena, format,
-					score_json(arena, &outcome, &made, simulated)));
+	json_t *tree = score_json(arena, &outcome, &made, simulated);
+	command_print(format == FORMAT_TEXT ? score_text(arena, &outcome, tree)
+					    : command_value(arena, format, json_incref(tree)));
+	json_decref(tree);
 	return simulated && !outcome.agrees ? EXIT_IMPOSSIBLE : EXIT_FOUND;
 }
 

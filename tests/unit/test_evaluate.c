@@ -148,8 +148,9 @@ static struct outcome run_softmax(kernel_function kernel, const char **text, con
 					   "    - y[m,n] = e[m,n] / all[m]\n");
 	struct recipe_result made;
 	struct outcome outcome = run_made(kernel, arch, workload, &made);
-	*text = score_text(test_arena, &outcome, &made, true);
-	*json = json_text(test_arena, score_json(test_arena, &outcome, &made, true));
+	json_t *tree = score_json(test_arena, &outcome, &made, true);
+	*text = score_text(test_arena, &outcome, tree);
+	*json = json_text(test_arena, tree);
 	return outcome;
 }
 

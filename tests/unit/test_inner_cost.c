@@ -170,11 +170,12 @@ TEST(reports_tell_the_levels)
 	level = json_object_get(json_object_get(level, "dataspaces"), "c");
 	assert_int_equal(json_integer_value(json_object_get(level, "total_updates")), 16384);
 	json_decref(root);
-	const char *text = score_text(arena, &outcome, NULL, false);
+	root = score_json(arena, &outcome, NULL, false);
+	const char *text = score_text(arena, &outcome, root);
 	assert_non_null(strstr(text, "\nnest of step 0, op 'c': LX: k64 n8 m2 | mac: n8"));
 	assert_non_null(strstr(text, "\nRF "));
-	assert_non_null(strstr(json_csv(arena, score_json(arena, &outcome, NULL, false)),
-		"\nops.0.nest.levels.2.dataspaces.c.total_updates,16384\n"));
+	assert_non_null(strstr(
+		json_csv(arena, root), "\nops.0.nest.levels.2.dataspaces.c.total_updates,16384\n"));
 }
 
 /* The whole op, as a problem of the same machine has it. */

@@ -33,26 +33,16 @@ struct arena;
 json_t *score_json(struct arena *arena, const struct outcome *outcome,
 	const struct recipe_result *made, bool from_simulator);
 
-/* The nest of a step as reports of problems take it; it points into `nest`. */
-struct nest_report;
-struct op_nest;
-struct nest_report score_nest_report(const struct arch *arch, const struct op_nest *nest);
-
-/* For people: totals, one line per op, one per tensor. */
-const char *score_text(struct arena *arena, const struct outcome *outcome,
-	const struct recipe_result *made, bool from_simulator);
+/* The tree of score_json for people: totals, a row for each op, the nests inside ops, a row for each tensor, energy. */
+const char *score_text(struct arena *arena, const struct outcome *outcome, const json_t *tree);
 
 /*
  * Why a plan costs what it does: for each phase the cycles of every resource and the slowest, what each resource
  * bounds, and for each tensor in HBM what breaks if it lies in LX, or what it gains (search/graph/lx_trial.c).
  * Then what each kind of decision is worth; none: nothing was solved again.  Last the energy.
  */
-struct text;
 const char *explain_text(struct arena *arena, const struct outcome *outcome,
 	const struct planning *planning, const struct joint_worths *worths);
-
-/* The energy by level, which of it is assumed and where it comes from, and by tensor; the model's or the simulator's. */
-void energy_text(struct text *text, const struct outcome *outcome, bool from_simulator);
 
 /* The results folder of a graph: columns of report/run/pareto.h; a plan is that of
  * model/graph/plan_file.h. */

@@ -1,6 +1,5 @@
 #include "report/graph/plan_results.h"
 
-#include "base/amount.h"
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "base/number.h"
@@ -8,6 +7,7 @@
 #include "model/graph/run.h"
 #include "report/nest/nest_report.h"
 #include "report/run/json.h"
+#include "report/run/listing.h"
 #include "search/graph/lx.h"
 #include "search/graph/op_map.h"
 
@@ -119,7 +119,7 @@ static void add_phase(json_t *object, const struct plan_cost *cost, int step)
 
 /* The nests of its computes, or, in an ideal array, the op as a nest on this machine: words of
  * elements instead of bytes of sticks. */
-struct nest_report score_nest_report(const struct arch *arch, const struct op_nest *nest)
+static struct nest_report nest_report_of(const struct arch *arch, const struct op_nest *nest)
 {
 	return (struct nest_report){.arch = arch,
 		.hierarchy = nest->hierarchy,
@@ -140,7 +140,7 @@ static void add_nest(json_t *object, const struct shown_score *of, int step)
 		op_nest_make(plan, step, of->arena, nest);
 	if (!nest->shape)
 		return;
-	struct nest_report report = score_nest_report(plan->arch, nest);
+	struct nest_report report = nest_report_of(plan->arch, nest);
 	json_object_set_new(object, "nest",
 		json_pack("{s:s, s:I, s:o}", "mapping",
 			nest_mapping_print(of->arena, report.arch, nest->shape, &nest->mapping),
@@ -316,173 +316,194 @@ json_t *score_json(struct arena *arena, const struct outcome *outcome,
 	return root;
 }
 
-static int64_t step_bytes(const struct step_count *step, enum traffic a, enum traffic b)
+/* Bytes of two kinds that all operands of an op move together. */
+static json_t *sum_bytes(const json_t *op, enum traffic a, enum traffic b)
 {
-	int64_t sum = 0;
-	for (int i = 0; i <= OP_READS_MOST; i++)
-		sum += step->bytes[i][a] + step->bytes[i][b];
-	return sum;
-}
-
-static void add_ops(struct text *text, const struct plan *plan, const struct counts *counts)
-{
-	text_add(text, "\n%4s %-16s %-12s %5s %12s %12s  %s\n", "step", "op", "type", "cores",
-		"HBM bytes", "LX bytes", "mapping");
-	for (int s = 0; s < plan->step_count; s++) {
-		const struct op *op = &plan->workload->ops[plan->steps[s].op];
-		const struct mapping *mapping = &plan->steps[s].mapping;
-		const struct step_count *step = &counts->steps[s];
-		text_add(text, "%4d %-16s %-12s %5" PRId64 " %12" PRId64 " %12" PRId64 "  %s\n", s,
-			op->name, op->type, mapping_cores(plan->arch, mapping),
-			step_bytes(step, TRAFFIC_HBM_READ, TRAFFIC_HBM_WRITE),
-			step_bytes(step, TRAFFIC_LX_READ, TRAFFIC_LX_WRITE),
-			mapping_print(text->arena, plan->arch, op, mapping));
+	const json_t *operands = json_object_get(op, "operands"), *operand;
+	json_int_t sum = 0;
+	size_t i;
+	json_array_foreach(operands, i, operand) {
+		const json_t *bytes = json_object_get(operand, "bytes");
+		sum += json_integer_value(json_object_get(bytes, traffic_names[a])) +
+		       json_integer_value(json_object_get(bytes, traffic_names[b]));
 	}
+	return json_integer(sum);
 }
 
-static void add_runs(struct text *text, const struct plan *plan)
+static void add_ops(struct text *text, const json_t *ops)
 {
-	for (int r = 0; r < plan->run_count; r++) {
-		const struct tile_run *run = &plan->runs[r];
-		text_add(text, "%ssteps %d..%d share", r ? "" : "\n", run->first, run->end);
-		for (int k = 0; k < run->loop_count; k++)
-			text_add(text, "%s %s in %" PRId64, k ? "," : "", run->loops[k].name,
-				run->loops[k].tiles);
-		text_add(text, " tiles: %" PRId64 " iterations, one after the other\n",
-			run_iterations(run));
+	static const struct result_column columns[] = {
+		{"step", "{.}", NULL},
+		{"<op", "{op}", NULL},
+		{"<type", "{type}", NULL},
+		{"cores", "{cores}", NULL},
+		{"HBM bytes", "{hbm_bytes#}", NULL},
+		{"LX bytes", "{lx_bytes#}", NULL},
+		{"=mapping", "{mapping}", NULL},
+		{NULL, NULL, NULL},
+	};
+	json_t *shown = json_array(), *op;
+	size_t i;
+	json_array_foreach(ops, i, op) {
+		json_t *row = json_copy(op);
+		json_object_set_new(
+			row, "hbm_bytes", sum_bytes(op, TRAFFIC_HBM_READ, TRAFFIC_HBM_WRITE));
+		json_object_set_new(
+			row, "lx_bytes", sum_bytes(op, TRAFFIC_LX_READ, TRAFFIC_LX_WRITE));
+		json_array_append_new(shown, row);
 	}
+	text_add(text, "\n");
+	result_table(text, shown, columns, NULL);
+	json_decref(shown);
 }
 
-/* The nests of each op level by level, as of a problem. */
-static void add_nests(struct text *text, const struct plan *plan, const struct counts *counts)
+/* The nests of each op level by level, as of a problem; nests in words alone are left out. */
+static void add_nests(struct text *text, const json_t *ops)
 {
-	for (int s = 0; s < plan->step_count; s++) {
-		struct op_nest *nest = arena_new(text->arena, struct op_nest);
-		op_nest_inside(plan, s, &counts->steps[s], text->arena, nest);
-		if (!nest->shape)
+	static const struct result_row rows[] = {
+		{"", "nest of step {step}, op '{op}': {nest.mapping}", NULL},
+		{NULL, NULL, NULL},
+	};
+	json_t *op;
+	size_t i;
+	json_array_foreach(ops, i, op) {
+		const json_t *levels = json_object_get(json_object_get(op, "nest"), "levels");
+		if (!json_object_get(json_array_get(levels, 0), "cycles"))
 			continue;
-		struct nest_report report = score_nest_report(plan->arch, nest);
-		text_add(text, "\nnest of step %d, op '%s': %s\n", s,
-			plan->workload->ops[plan->steps[s].op].name,
-			nest_mapping_print(text->arena, plan->arch, nest->shape, &nest->mapping));
-		json_t *levels = nest_json_levels(text->arena, &report);
+		json_t *shown = json_copy(op);
+		json_object_set_new(shown, "step", json_integer((json_int_t)i));
+		text_add(text, "\n");
+		result_rows(text, shown, rows);
 		nest_text_levels(text, levels);
-		json_decref(levels);
+		json_decref(shown);
 	}
 }
 
-/* The tiles of broadcasts, among what lies in LX. */
-static void add_tiles(struct text *text, const struct plan *plan)
+static void add_tensors(struct text *text, const json_t *tree)
 {
-	for (int s = 0; s < plan->step_count; s++) {
-		const struct staging *staging = plan->steps[s].staging;
-		const char *steps = arena_format(text->arena, "%d..%d", s, s + 1);
-		for (int k = 0; staging && k < staging->count; k++)
-			text_add(text,
-				"%-16s %-5s %9s %10" PRId64 " %10" PRId64
-				"  staging tile %d: %" PRId64 " x %" PRId64 " sticks\n",
-				plan->workload->ops[plan->steps[s].op].name, "LX", steps,
-				staging->addresses[k], staging_bytes(staging), k, staging->rows,
-				staging->sticks);
+	static const struct result_column columns[] = {
+		{"<tensor", "{.}", NULL},
+		{"<place", "{place}", NULL},
+		{"steps", "{from}..{to}", NULL},
+		{"address", "{address}", NULL},
+		{"per core", "{bytes_per_core}", NULL},
+		{"=note", "{in_place_of?in place of {in_place_of}|{why_not_lx}}", NULL},
+		{NULL, NULL, NULL},
+	};
+	static const struct result_row tiles[] = {
+		{"",
+			"staging of {op}: tiles of {staging.rows} x {staging.sticks} sticks, "
+			"{staging.bytes} bytes, at {staging.addresses}",
+			"ops"},
+		{NULL, NULL, NULL},
+	};
+	text_add(text, "\n");
+	result_table(text, json_object_get(tree, "tensors"), columns, NULL);
+	result_rows(text, tree, tiles);
+}
+
+/* Adds a table of energies, each with its share of `all`; what takes none is left out. */
+static void add_energies(
+	struct text *text, const char *title, const json_t *list, double others, double all)
+{
+	const struct result_column columns[] = {
+		{title, "{name}", NULL},
+		{"energy", "{energy_pj}", NULL},
+		{"of all", "{share%}", NULL},
+		{"<", "{assumed?assumed}", NULL},
+		{NULL, NULL, NULL},
+	};
+	json_t *shown = json_array(), *item;
+	size_t i;
+	json_array_foreach(list, i, item) {
+		if (json_number_value(json_object_get(item, "energy_pj")) != 0)
+			json_array_append_new(shown, json_copy(item));
 	}
-}
-
-static const char *why_not(const struct recipe_result *made, int tensor)
-{
-	for (size_t i = 0; made && i < made->reason_count; i++)
-		if (made->reasons[i].tensor == tensor)
-			return made->reasons[i].text;
-	return "";
-}
-
-static void add_tensors(
-	struct text *text, const struct plan *plan, const struct recipe_result *made)
-{
-	text_add(text, "\n%-16s %-5s %9s %10s %10s  %s\n", "tensor", "place", "steps", "address",
-		"per core", "note");
-	for (int r = 0; r < plan->residency_count; r++) {
-		const struct residency *stay = &plan->residencies[r];
-		const char *name = plan->workload->tensors[stay->tensor].name;
-		const char *steps = arena_format(text->arena, "%d..%d", stay->from, stay->to);
-		if (stay->place == PLACE_HBM)
-			text_add(text, "%-16s %-5s %9s %10s %10s  %s\n", name, "HBM", steps, "", "",
-				why_not(made, stay->tensor));
-		else
-			text_add(text, "%-16s %-5s %9s %10" PRId64 " %10" PRId64 "  %s%s\n", name,
-				"LX", steps, stay->address, stay->size,
-				stay->in_place_of >= 0 ? "in place of " : "",
-				stay->in_place_of >= 0
-					? plan->workload->tensors[stay->in_place_of].name
-					: "");
+	if (others != 0)
+		json_array_append_new(shown, json_pack("{s:s, s:f}", "name", "(computes, leakage)",
+						     "energy_pj", others));
+	json_array_foreach(shown, i, item) {
+		double pj = json_number_value(json_object_get(item, "energy_pj"));
+		const char *source = json_string_value(json_object_get(item, "source"));
+		json_object_update_new(item, json_pack("{s:f, s:b}", "share", pj / all, "assumed",
+						     arch_is_assumed(source)));
 	}
-	add_tiles(text, plan);
+	result_table(text, shown, columns, NULL);
+	json_decref(shown);
 }
 
-static void add_time(struct text *text, struct arena *arena, const struct arch *arch,
-	const char *name, int64_t cycles)
+/* Adds the energy of make_energy by level, the sources of energies, and the energy by tensor. */
+static void energy_text(struct text *text, const json_t *energy, double all)
 {
-	text_add(text, "%-12s%s (%" PRId64 " cycles)\n", name,
-		amount_text(arena, AMOUNT_TIME, arch_nanoseconds(arch, cycles)), cycles);
+	const json_t *levels = json_object_get(energy, "levels"), *level;
+	size_t i;
+	text_add(text, "\n");
+	add_energies(text, "<energy by level", levels, 0, all);
+	json_array_foreach(levels, i, level) {
+		const char *source = json_string_value(json_object_get(level, "source"));
+		if (source)
+			text_fold(text, LISTING_WIDTH, "    ",
+				arena_format(text->arena, "%s: %s",
+					json_string_value(json_object_get(level, "name")), source));
+	}
+	text_add(text, "\n");
+	add_energies(text, "<energy by tensor", json_object_get(energy, "tensors"),
+		json_number_value(json_object_get(energy, "others_pj")), all);
 }
 
-/* By the price in force, then by the other one. */
-static void add_latency(
-	struct text *text, struct arena *arena, const struct arch *arch, const struct score *score)
-{
-	bool estimated = score->price == PRICE_ESTIMATE;
-	add_time(text, arena, arch, "latency", estimated ? score->estimate_cycles : score->cycles);
-	add_time(text, arena, arch, estimated ? "bound" : "estimate",
-		estimated ? score->cycles : score->estimate_cycles);
-}
+static const struct result_row score_rows[] = {
+	{"latency",
+		"{estimated?{estimate_ns} ({estimate_cycles} cycles)|{latency_ns} ({cycles} cycles)}",
+		NULL},
+	{"bound", "{estimated?{latency_ns} ({cycles} cycles)}", NULL},
+	{"estimate", "{estimated?|{estimate_ns} ({estimate_cycles} cycles)}", NULL},
+	{"energy", "{energy_pj}", NULL},
+	{"utilization", "{utilization%}", NULL},
+	{"HBM", "{hbm_bytes} ({hbm_bytes#} bytes)", NULL},
+	{"LX peak", "{lx_peak_bytes} ({lx_peak_bytes#} bytes)", NULL},
+	{"cores", "{cores}", NULL},
+	{"ranks", "{ranks}, {link_bytes#} bytes over links, {staging_bytes#} of staging", NULL},
+	{"executed",
+		"{executed}, {agrees?agrees with|DISAGREES with} the model"
+		"{worst_ulps?, at most {worst_ulps} ulps from the reference}",
+		NULL},
+	{"results",
+		"'{off.tensor}' is off by {off.ulps} ulps, and at most {off.ulps_stated} are "
+		"stated",
+		NULL},
+	{"fault", "{text}", "faults"},
+	{NULL, NULL, NULL},
+};
 
-const char *score_text(struct arena *arena, const struct outcome *outcome,
-	const struct recipe_result *made, bool from_simulator)
+const char *score_text(struct arena *arena, const struct outcome *outcome, const json_t *tree)
 {
-	const struct plan *plan = outcome->plan;
-	const struct score *score = &outcome->cost.score;
-	const struct sim_result *sim = &outcome->sim;
-	const struct counts *counts = from_simulator ? &sim->counts : &outcome->cost.counts;
+	static const struct result_row runs[] = {
+		{"",
+			"steps {from}..{to} share tiles: {loops}; {iterations} iterations, one after "
+			"the other",
+			"runs"},
+		{NULL, NULL, NULL},
+	};
+	const json_t *ops = json_object_get(tree, "ops");
+	const json_t *estimate = json_object_get(tree, "estimate_cycles");
+	json_t *shown = json_copy((json_t *)tree);
 	struct text text = text_open(arena);
-	if (from_simulator)
-		add_time(&text, arena, plan->arch, "latency", sim->cycles);
-	else
-		add_latency(&text, arena, plan->arch, score);
-	text_add(&text, "energy      %s\n",
-		amount_text(arena, AMOUNT_ENERGY,
-			from_simulator ? outcome->sim_energy_pj : score->energy_pj));
-	text_add(&text, "HBM bytes   %" PRId64 "\n",
-		counts_total(counts, TRAFFIC_HBM_READ) + counts_total(counts, TRAFFIC_HBM_WRITE));
-	text_add(&text, "LX peak     %" PRId64 " bytes\n",
-		from_simulator ? sim->lx_peak_bytes : score->lx_peak_bytes);
-	text_add(&text, "cores       %" PRId64 "\n", score->cores);
-	if (workload_has_broadcast(plan->workload))
-		text_add(&text,
-			"ranks       %" PRId64 ", %" PRId64 " bytes over links, %" PRId64
-			" of staging\n",
-			plan->arch->ranks, counts_total(counts, TRAFFIC_LINK), score->buffer_bytes);
-	if (from_simulator) {
-		text_add(&text, "executed    %s, %s the model", sim_mode_names[outcome->mode],
-			outcome->agrees ? "agrees with" : "DISAGREES with");
-		if (outcome->worst_ulps >= 0)
-			text_add(&text, ", at most %.3g ulps from the reference",
-				outcome->worst_ulps);
-		text_add(&text, "\n");
-		if (outcome->off_tensor)
-			text_add(&text,
-				"results     '%s' is off by %.3g ulps, and at most %.3g are stated\n",
-				outcome->off_tensor, outcome->off_ulps, outcome->off_most);
-		for (int i = 0; i < sim->fault_count && i < SIM_FAULTS_MOST; i++)
-			text_add(&text, "fault       %s\n", sim->faults[i].text);
-	}
-	add_ops(&text, plan, counts);
-	add_runs(&text, plan);
-	add_nests(&text, plan, counts);
-	add_tensors(&text, plan, made);
-	energy_text(&text, outcome, from_simulator);
+	if (estimate)
+		json_object_update_new(
+			shown, json_pack("{s:b, s:f}", "estimated",
+				       outcome->cost.score.price == PRICE_ESTIMATE, "estimate_ns",
+				       arch_nanoseconds(
+					       outcome->plan->arch, json_integer_value(estimate))));
+	result_rows(&text, shown, score_rows);
+	json_decref(shown);
+	add_ops(&text, ops);
+	result_rows(&text, tree, runs);
+	add_nests(&text, ops);
+	add_tensors(&text, tree);
+	energy_text(&text, json_object_get(tree, "energy"),
+		json_number_value(json_object_get(tree, "energy_pj")));
 	return text_read(&text);
 }
-
-enum { TERMINAL_WIDTH = 80, REASON_BYTES_WIDTH = 13 };
 
 /* A set of resources: all that take as long as the slowest. */
 static unsigned slowest(const struct phase_cost *phase)
@@ -508,58 +529,41 @@ static const char *set_text(struct arena *arena, unsigned set)
 	return text_read(&text);
 }
 
-/* As wide as the names of any set that bounds a phase. */
-static int set_width(struct arena *arena, const struct plan_cost *cost)
-{
-	int width = 10;
-	for (int p = 0; p < cost->phase_count; p++)
-		width = (int)number_max(
-			width, (int64_t)strlen(set_text(arena, slowest(&cost->phases[p]))));
-	return width;
-}
-
 static const char *phase_name(const struct plan *plan, const struct phase_cost *phase)
 {
 	return plan->workload->ops[plan->steps[phase->end_step - 1].op].name;
 }
 
-/* As wide as a head and the largest of its cycles; 0: no phase uses the resource. */
-static int resource_width(const struct plan_cost *cost, int resource, struct arena *arena)
+/* True if a phase uses the resource. */
+static bool is_used(const struct plan_cost *cost, int resource)
 {
-	int64_t most = 0;
 	for (int p = 0; p < cost->phase_count; p++)
-		most = number_max(most, cost->phases[p].resource[resource]);
-	size_t digits = strlen(arena_format(arena, "%" PRId64, most));
-	return most ? (int)number_max((int64_t)digits, (int64_t)strlen(resource_names[resource]))
-		    : 0;
+		if (cost->phases[p].resource[resource])
+			return true;
+	return false;
 }
 
 /* A row for each phase; resources that no phase uses have no column. */
 static void add_phases(struct text *text, const struct outcome *outcome)
 {
 	const struct plan_cost *cost = &outcome->cost;
-	int bound = set_width(text->arena, cost), name = 8, widths[RESOURCE_COUNT];
-	for (int p = 0; p < cost->phase_count; p++)
-		name = (int)number_max(
-			name, (int64_t)strlen(phase_name(outcome->plan, &cost->phases[p])));
-	text_add(text, "%-*s %9s %9s  %-*s", name, "phase of", "cycles", "estimate", bound,
-		"bound by");
-	for (int r = 0; r < RESOURCE_COUNT; r++) {
-		widths[r] = resource_width(cost, r, text->arena);
-		if (widths[r])
-			text_add(text, " %*s", widths[r], resource_names[r]);
-	}
-	text_add(text, "\n");
+	const char *titles[5 + RESOURCE_COUNT] = {"<phase of", "cycles", "estimate"};
+	memcpy(titles + 3, resource_names, RESOURCE_COUNT * sizeof *titles);
+	titles[3 + RESOURCE_COUNT] = "=bound by";
+	struct listing *listing = listing_open(text->arena, titles);
 	for (int p = 0; p < cost->phase_count; p++) {
 		const struct phase_cost *phase = &cost->phases[p];
-		text_add(text, "%-*s %9" PRId64 " %9" PRId64 "  %-*s", name,
-			phase_name(outcome->plan, phase), phase->cycles, phase->estimate, bound,
-			set_text(text->arena, slowest(phase)));
+		listing_cell(listing, "%s", phase_name(outcome->plan, phase));
+		listing_cell(listing, "%" PRId64, phase->cycles);
+		listing_cell(listing, "%" PRId64, phase->estimate);
 		for (int r = 0; r < RESOURCE_COUNT; r++)
-			if (widths[r])
-				text_add(text, " %*" PRId64, widths[r], phase->resource[r]);
-		text_add(text, "\n");
+			if (is_used(cost, r))
+				listing_cell(listing, "%" PRId64, phase->resource[r]);
+			else
+				listing_cell(listing, "%s", "");
+		listing_cell(listing, "%s", set_text(text->arena, slowest(phase)));
 	}
+	text_add(text, "%s", listing_text(listing));
 }
 
 static double share(int64_t part, int64_t all)
@@ -568,7 +572,8 @@ static double share(int64_t part, int64_t all)
 }
 
 /* One row for all phases that the same resources bound, at the first of them. */
-static void add_set(struct text *text, const struct plan_cost *cost, int first, int width)
+static void add_set(
+	struct arena *arena, struct listing *listing, const struct plan_cost *cost, int first)
 {
 	unsigned set = slowest(&cost->phases[first]);
 	int64_t cycles = 0;
@@ -581,19 +586,24 @@ static void add_set(struct text *text, const struct plan_cost *cost, int first, 
 		cycles += cost->phases[p].cycles;
 		count++;
 	}
-	text_add(text, "%-*s %7d %12" PRId64 " %7.1f%%\n", width, set_text(text->arena, set), count,
-		cycles, share(cycles, cost->score.cycles));
+	listing_cell(listing, "%s", set_text(arena, set));
+	listing_cell(listing, "%d", count);
+	listing_cell(listing, "%" PRId64, cycles);
+	listing_cell(listing, "%.1f %%", share(cycles, cost->score.cycles));
 }
 
 static void add_resources(struct text *text, const struct outcome *outcome)
 {
+	static const char *const titles[] = {"<bound by", "phases", "cycles", "of all", NULL};
 	const struct plan_cost *cost = &outcome->cost;
-	int width = set_width(text->arena, cost);
-	text_add(text, "\n%-*s %7s %12s %8s\n", width, "bound by", "phases", "cycles", "of all");
+	struct listing *listing = listing_open(text->arena, titles);
 	for (int p = 0; p < cost->phase_count; p++)
-		add_set(text, cost, p, width);
-	text_add(text, "%-*s %7s %12" PRId64 " %7.1f%%\n", width, "bundles", "",
-		cost->overhead_cycles, share(cost->overhead_cycles, cost->score.cycles));
+		add_set(text->arena, listing, cost, p);
+	listing_cell(listing, "bundles");
+	listing_cell(listing, "%s", "");
+	listing_cell(listing, "%" PRId64, cost->overhead_cycles);
+	listing_cell(listing, "%.1f %%", share(cost->overhead_cycles, cost->score.cycles));
+	text_add(text, "\n%s", listing_text(listing));
 }
 
 static bool is_in_lx(const struct plan *plan, int tensor)
@@ -615,116 +625,72 @@ static bool has_copy_in_lx(const struct plan *plan, int tensor)
 	return false;
 }
 
-/* Adds a row whose last column is a sentence, folded into the width of a terminal. */
-static void add_reason(
-	struct text *text, int name_width, const struct tensor *tensor, const char *why)
-{
-	const char *indent = arena_format(text->arena, "%*s", name_width + REASON_BYTES_WIDTH, "");
-	struct text lines = text_open(text->arena);
-	text_fold(&lines, TERMINAL_WIDTH, indent, why);
-	text_add(text, "%-*s %10" PRId64 "  %s", name_width, tensor->name, tensor->layout.bytes,
-		text_read(&lines) + strlen(indent));
-}
-
-/* Columns of a table of tensors whose first column has that head. */
-static int tensor_width(const struct plan *plan, const char *head)
-{
-	int width = (int)strlen(head);
-	for (size_t t = 0; t < plan->workload->tensor_count; t++)
-		width = (int)number_max(width, (int64_t)strlen(plan->workload->tensors[t].name));
-	return width;
-}
-
 /* Stays in LX in the order of the plan: what ops leave there for the ops behind them. */
 static void add_kept(struct text *text, const struct plan *plan)
 {
-	int width = tensor_width(plan, "kept in LX");
+	static const char *const titles[] = {
+		"<kept in LX", "bytes a core", "<from the op, to the op", NULL};
+	struct listing *listing = listing_open(text->arena, titles);
 	bool any = false;
 	for (int r = 0; r < plan->residency_count; r++) {
 		const struct residency *stay = &plan->residencies[r];
+		const struct op *ops = plan->workload->ops;
 		if (stay->place != PLACE_LX || stay->to <= stay->from)
 			continue;
-		if (!any)
-			text_add(text, "\n%-*s %12s  %s\n", width, "kept in LX", "bytes a core",
-				"from the op, to the op");
 		any = true;
-		const struct op *ops = plan->workload->ops;
-		text_add(text, "%-*s %12" PRId64 "  %s to %s\n", width,
-			plan->workload->tensors[stay->tensor].name, stay->size,
-			ops[plan->steps[stay->from].op].name,
+		listing_cell(listing, "%s", plan->workload->tensors[stay->tensor].name);
+		listing_cell(listing, "%" PRId64, stay->size);
+		listing_cell(listing, "%s to %s", ops[plan->steps[stay->from].op].name,
 			ops[plan->steps[stay->to - 1].op].name);
 	}
+	if (any)
+		text_add(text, "\n%s", listing_text(listing));
 }
 
 static void add_tensor_reasons(
 	struct text *text, const struct plan *plan, const struct planning *planning)
 {
-	int width = tensor_width(plan, "not in LX");
-	text_add(text, "\n%-*s %10s  %s\n", width, "not in LX", "bytes",
-		"what breaks, or what it gains, with the same mappings");
+	static const char *const titles[] = {"<not in LX", "bytes",
+		"=what breaks, or what it gains, with the same mappings", NULL};
+	struct listing *listing = listing_open(text->arena, titles);
 	for (size_t t = 0; t < plan->workload->tensor_count; t++) {
-		struct arena *scratch = arena_open();
-		if (is_in_lx(plan, (int)t)) {
-			arena_close(scratch);
+		const struct tensor *tensor = &plan->workload->tensors[t];
+		if (is_in_lx(plan, (int)t))
 			continue;
-		}
-		add_reason(text, width, &plan->workload->tensors[t],
+		struct arena *scratch = arena_open();
+		listing_cell(listing, "%s", tensor->name);
+		listing_cell(listing, "%" PRId64, tensor->layout.bytes);
+		listing_cell(listing, "%s",
 			has_copy_in_lx(plan, (int)t)
 				? "a move brings it into LX for its readers"
 				: lx_try(plan, planning, (int)t, scratch).text);
 		arena_close(scratch);
 	}
+	text_add(text, "\n%s", listing_text(listing));
 }
 
 static void add_worths(struct text *text, const struct joint_worths *worths)
 {
+	static const char *const titles[] = {"<whole plans", "least cycles", "more", "=", NULL};
+	struct listing *listing = listing_open(text->arena, titles);
 	double all = worths->count ? worths->at[0].cycles : 0;
 	if (all <= 0)
 		return;
-	text_add(text, "\n%-20s %12s %8s\n", "whole plans", "least cycles", "more");
 	for (size_t i = 0; i < worths->count; i++) {
 		const struct joint_worth *worth = &worths->at[i];
-		text_add(text, "%-20s",
-			worth->kind ? arena_format(text->arena, "without %s", worth->kind)
-				    : "with all kinds");
-		if (worth->why)
-			text_add(text, "  %s\n", worth->why);
-		else
-			text_add(text, " %12.0f %7.1f%%%s\n", worth->cycles,
-				100 * (worth->cycles - all) / all,
-				worth->proven ? "" : "  at most: the search was cut");
+		double more = 100 * (worth->cycles - all) / all;
+		listing_cell(listing, "%s%s", worth->kind ? "without " : "with all kinds",
+			worth->kind ? worth->kind : "");
+		listing_cell(listing, "%s",
+			worth->why ? "" : arena_format(text->arena, "%.0f", worth->cycles));
+		listing_cell(listing, "%s",
+			worth->why ? "" : arena_format(text->arena, "%.1f %%", more));
+		listing_cell(listing, "%s",
+			worth->why      ? worth->why
+			: worth->proven ? ""
+					: "at most: the search was cut");
 	}
-}
-
-static void add_share(
-	struct text *text, const char *name, double pj, double all, const char *source)
-{
-	if (pj != 0)
-		text_add(text, "  %-20s %12s %5.1f %%%s\n", name,
-			amount_text(text->arena, AMOUNT_ENERGY, pj), 100 * pj / all,
-			arch_is_assumed(source) ? "  assumed" : "");
-}
-
-void energy_text(struct text *text, const struct outcome *outcome, bool from_simulator)
-{
-	struct energy_parts parts = evaluate_energy(outcome, from_simulator, text->arena);
-	const struct workload *workload = outcome->plan->workload;
-	double all = from_simulator ? outcome->sim_energy_pj : outcome->cost.score.energy_pj;
-	text_add(text, "\nenergy by level\n");
-	for (int place = 0; place < ENERGY_PLACES; place++)
-		add_share(text, energy_place_name(&parts, place), energy_of_place(&parts, place),
-			all, energy_place_source(&parts, place));
-	for (int place = 0; place < ENERGY_PLACES; place++)
-		if (energy_of_place(&parts, place) != 0 && energy_place_source(&parts, place))
-			text_fold(text, TERMINAL_WIDTH, "    ",
-				arena_format(text->arena, "%s: %s",
-					energy_place_name(&parts, place),
-					energy_place_source(&parts, place)));
-	text_add(text, "energy by tensor\n");
-	for (size_t t = 0; t < workload->tensor_count; t++)
-		add_share(text, workload->tensors[t].name, energy_of_row(&parts, t), all, NULL);
-	add_share(text, "(computes, leakage)", energy_of_row(&parts, workload->tensor_count), all,
-		NULL);
+	text_add(text, "\n%s", listing_text(listing));
 }
 
 const char *explain_text(struct arena *arena, const struct outcome *outcome,
@@ -736,6 +702,9 @@ const char *explain_text(struct arena *arena, const struct outcome *outcome,
 	add_kept(&text, outcome->plan);
 	add_tensor_reasons(&text, outcome->plan, planning);
 	add_worths(&text, worths);
-	energy_text(&text, outcome, false);
+	struct shown_score of = {outcome, &outcome->cost.counts, false, arena};
+	json_t *energy = make_energy(&of);
+	energy_text(&text, energy, outcome->cost.score.energy_pj);
+	json_decref(energy);
 	return text_read(&text);
 }

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INDENT = 6, COLUMNS_MOST = 16 };
+enum { INDENT = 6, COLUMNS_MOST = 16, WRAPPED_LEAST = 20 };
 
 struct listing {
 	struct arena *arena;
@@ -42,7 +42,7 @@ void listing_cell(struct listing *listing, const char *format, ...)
 
 static bool is_left(const struct listing *listing, size_t column)
 {
-	return listing->titles[column][0] == '<';
+	return strchr("<=", listing->titles[column][0]) && listing->titles[column][0];
 }
 
 /* Columns of a terminal. */
@@ -106,6 +106,7 @@ static void add_line(struct text *text, const struct listing *listing, const cha
 	const int *widths, size_t columns, int between)
 {
 	int blanks = 0;
+	size_t indent = 0;
 	for (size_t c = 0; c < columns; c++) {
 		const char *cell = cells[c];
 		if (!widths[c])
@@ -113,6 +114,12 @@ static void add_line(struct text *text, const struct listing *listing, const cha
 		bool left = is_left(listing, c);
 		if (cell == listing->titles[c])
 			cell += left;
+		if (width_of(cell) > widths[c]) {
+			text_add(text, "%*s", blanks, "");
+			listing_wrap(text, cell, indent);
+			return;
+		}
+		indent += (size_t)(widths[c] + between);
 		int room = widths[c] - width_of(cell);
 		if (*cell)
 			text_add(text, "%*s%s", blanks + (left ? 0 : room), "", cell);
@@ -138,6 +145,14 @@ const char *listing_text(const struct listing *listing)
 	struct text text = text_open(listing->arena);
 	size_t columns = listing->columns;
 	int width = measure(listing, widths, &count);
+	int last = widths[columns - 1], room = LISTING_WIDTH - (width - last) - 2 * (count - 1);
+	int least = last / 3 < WRAPPED_LEAST ? last / 3 : WRAPPED_LEAST;
+	if (room < WRAPPED_LEAST)
+		room += count - 1; /* with one blank between columns */
+	if (listing->titles[columns - 1][0] == '=' && room >= least && room < last) {
+		width += room - last;
+		widths[columns - 1] = room;
+	}
 	for (; columns > 1 && width + count - 1 > LISTING_WIDTH; columns--) {
 		width -= widths[columns - 1];
 		count -= widths[columns - 1] > 0;
@@ -175,13 +190,17 @@ static const json_t *value_at(struct arena *arena, const json_t *tree, const cha
 static const char *value_text(struct arena *arena, const json_t *value, const char *key, char form,
 	const struct amount_unit *unit)
 {
-	if (json_is_array(value)) {
-		struct text text = text_open(arena);
-		for (size_t i = 0; i < json_array_size(value); i++)
-			text_add(&text, "%s%s", i ? ", " : "",
-				value_text(arena, json_array_get(value, i), key, form, unit));
+	struct text text = text_open(arena);
+	const char *name;
+	json_t *child;
+	size_t i;
+	json_array_foreach(value, i, child)
+		text_add(&text, "%s%s", i ? ", " : "", value_text(arena, child, key, form, unit));
+	json_object_foreach((json_t *)value, name, child)
+		text_add(&text, "%s%s %s", text.length ? ", " : "", name,
+			value_text(arena, child, name, form, unit));
+	if (json_is_array(value) || json_is_object(value))
 		return text_read(&text);
-	}
 	enum amount kind = amount_of_column(key);
 	double number = json_number_value(value);
 	if (!json_is_number(value))
@@ -276,8 +295,10 @@ static void add_result_line(struct text *text, const struct result_place *place,
 	const struct result_row *row)
 {
 	const char *words = pattern_text(text->arena, place, row->pattern);
-	if (*words)
-		text_add(text, "%-*s%s\n", width, row->label, words);
+	if (!*words)
+		return;
+	text_add(text, "%-*s", width, row->label);
+	listing_wrap(text, words, (size_t)width);
 }
 
 void result_rows(struct text *text, const json_t *tree, const struct result_row *rows)

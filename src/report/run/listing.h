@@ -11,7 +11,7 @@
  * A pattern is text with values of a tree in braces: "{latency_ns} ({cycles#} cycles)".
  *
  *	{key}            the value: a number of a key that ends in _ns, _pj or _bytes with its unit (base/amount.h), a
- *	                 list with commas between.  Keys and numbers with dots between lead further down: "{pes.0}"
+ *	                 list or an object with commas between.  Keys and numbers with dots between lead further down: "{pes.0}"
  *	{key#}           the number without a unit
  *	{key%}           the share as a percentage
  *	{.}              the key or the number of the tree in the tree around it
@@ -29,7 +29,7 @@ struct result_row {
 };
 
 /* Adds a line for each row, `label` first, then the pattern, all of them aligned; a row without a label ends them.
- * Empty lines are left out.  If all labels are "", lines begin with the pattern. */
+ * Empty lines are left out, long ones wrapped behind the labels.  If all labels are "", lines begin with the pattern. */
 void result_rows(struct text *text, const json_t *tree, const struct result_row *rows);
 
 struct result_column {
@@ -54,7 +54,8 @@ void result_table(struct text *text, const json_t *list, const struct result_col
  *	text = listing_text(listing);
  *
  * A column is as wide as its longest cell, and left out where all its cells are empty.  Cells stand
- * at the right, those of a title with `<` at the left.  The last columns that have no room beside
+ * at the right, those of a title with `<` or `=` at the left.  If the last title has `=`, long cells of its column are
+ * wrapped in the room beside the others, if that is wide enough.  The last columns that have no room beside
  * the others stand below their row, in lines of their own and without titles.
  */
 enum { LISTING_WIDTH = 80 };
