@@ -191,9 +191,9 @@ static void read_links(
 {
 	const struct ratio *clock = clock_hz;
 	struct arch *arch = whole;
-	const struct node *dims = NULL;
-	copying_read_links(attributes, *clock, &arch->copying, &dims);
-	read_ranks(attributes, dims, arch);
+	const struct node *links = read_map(attributes, field->key, OPTIONAL);
+	read_ranks(attributes,
+		copying_read_links(attributes->reading, links, *clock, &arch->copying), arch);
 }
 
 static const struct field machine_fields[] = {

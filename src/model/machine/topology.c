@@ -310,27 +310,37 @@ static const struct field link_fields[] = {
 		.usual = "`one`", .words = port_count_names, INTO(struct copying, ports)},
 	{"channels", FIELD_WHOLE, "messages that a link takes at a time in rounds", .usual = "1",
 		.omit = "0", .least = 1, .most = 1024, INTO(struct copying, channels)},
-	{"dims", FIELD_WHOLE, "sides of a mesh", .shape = SHAPE_LIST},
 	{"latency", FIELD_TIME, "of one copy, bare in cycles", .usual = "0", .read = read_latency,
 		INTO(struct copying, link.latency)},
 	{"bandwidth", FIELD_RATE, "bare in bytes per cycle", .usual = "unlimited",
 		.read = read_rate_of_copy, INTO(struct copying, link.rate)},
 	{0},
 };
-const struct noun links_noun = {.name = "links", .fields = link_fields};
 
-bool copying_read_links(struct reader *reader, struct ratio clock_hz, struct copying *copying,
-	const struct node **dims)
+struct sides_form {
+	const struct node *dims;
+};
+
+static const struct field side_fields[] = {
+	{"dims", FIELD_WHOLE, "sides of a mesh", .shape = SHAPE_LIST,
+		KEEP(struct sides_form, dims)},
+	{0},
+};
+static const struct noun sides_noun = {.name = "sides", .fields = side_fields};
+static const struct noun *const link_parts[] = {&sides_noun, NULL};
+const struct noun links_noun = {.name = "links", .fields = link_fields, .parts = link_parts};
+
+const struct node *copying_read_links(const struct reading *reading, const struct node *node,
+	struct ratio clock_hz, struct copying *copying)
 {
-	const struct node *node = read_map(reader, "links", OPTIONAL);
+	struct sides_form sides = {0};
 	struct reader map;
-	size_t errors = diag_errors(reader->reading->diag);
-	if (!node || !noun_open(&map, reader->reading, node, "links", &links_noun))
-		return false;
+	size_t errors = diag_errors(reading->diag);
+	if (!node || !noun_open(&map, reading, node, "links", &links_noun))
+		return NULL;
 	fields_read(&map, &links_noun, copying, &clock_hz);
-	const struct node *sides = read_list(&map, "dims", OPTIONAL);
-	if (diag_errors(reader->reading->diag) == errors) /* how many there are is the topology's */
-		*dims = sides;
+	fields_read(&map, &sides_noun, &sides, NULL);
+	bool good = diag_errors(reading->diag) == errors;
 	reader_done(&map);
-	return true;
+	return good ? sides.dims : NULL;
 }

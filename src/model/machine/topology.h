@@ -67,10 +67,13 @@ bool copying_takes_time(const struct copying *copying);
  * `links` of a container or a broadcast.  Others stay as they are. */
 struct node;
 struct noun;
-struct reader;
+struct reading;
 extern const struct noun links_noun, pipes_noun; /* the keys of both */
-bool copying_read_links(struct reader *reader, struct ratio clock_hz, struct copying *copying,
-	const struct node **dims);
+
+/* Reads the map of `links` (NULL: none).  Returns its `dims`, whose number depends on the topology; NULL without
+ * them or after complaining. */
+const struct node *copying_read_links(const struct reading *reading, const struct node *node,
+	struct ratio clock_hz, struct copying *copying);
 
 enum { RANKS_MOST = 1024 };
 

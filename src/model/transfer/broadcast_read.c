@@ -252,28 +252,17 @@ const char *broadcast_line(struct arena *arena, const struct broadcast *broadcas
 	return text_read(&text);
 }
 
-/* State of reading one broadcast. */
-struct broadcast_draft {
-	const struct reading *reading;
-	struct broadcast *broadcast;
-	struct reader map;
-	const struct node *op; /* NULL: there is none */
-	struct assembly line;
-	bool parsed; /* all of it */
-	int64_t block[BROADCAST_RANK], rows_of_all[BROADCAST_RANK];
-};
-
-static struct span span_of(struct broadcast_draft *draft, struct reader *map, const char *key)
+static enum need need_of(const struct field *field)
 {
-	const struct node *node = read_node(map, key, OPTIONAL);
-	return node ? node->span : draft->broadcast->spans.all;
+	return field->required ? REQUIRED : OPTIONAL;
 }
 
 /* One to five numbers from 0 up, the last ones; false without or after complaining. */
-static bool read_extents(
-	struct reader *map, const char *key, int64_t most, int64_t out[BROADCAST_RANK], int *given)
+static bool read_extents(struct reader *map, const struct field *field, int64_t most,
+	int64_t out[BROADCAST_RANK], int *given)
 {
-	const struct node *list = read_list(map, key, OPTIONAL);
+	const char *key = field->key;
+	const struct node *list = read_list(map, key, need_of(field));
 	if (!list)
 		return false;
 	if (!list->count || list->count > BROADCAST_RANK)
@@ -287,20 +276,25 @@ static bool read_extents(
 	return true;
 }
 
-static void read_element(struct reader *map, const char *key, enum element *out)
-{
-	const char *word;
-	if (!read_text(map, key, OPTIONAL, &word) || element_parse(word, strlen(word), out))
-		return;
-	diag_error(map->reading->diag, node_find(map->map, key)->span,
-		"unknown element type '%s'%s", word,
-		suggestion(map->reading->arena, suggest(word, element_names), "; fp32 is one"));
-}
-
-static void read_tile_element(
+static void read_tensor_shape(
 	struct reader *map, const struct field *field, void *whole, const void *context)
 {
-	read_element(map, field->key, field_place(field, whole));
+	int given = 0;
+	int64_t read[BROADCAST_RANK] = {1, 1, 1, 1, 1};
+	if (read_extents(map, field, INT32_MAX, read, &given))
+		memcpy(field_place(field, whole), read, sizeof read);
+}
+
+static void read_element(
+	struct reader *map, const struct field *field, void *whole, const void *context)
+{
+	const char *word;
+	if (!read_text(map, field->key, need_of(field), &word) ||
+		element_parse(word, strlen(word), field_place(field, whole)))
+		return;
+	diag_error(map->reading->diag, node_find(map->map, field->key)->span,
+		"unknown element type '%s'%s", word,
+		suggestion(map->reading->arena, suggest(word, element_names), "; fp32 is one"));
 }
 
 static void read_strides(
@@ -309,7 +303,7 @@ static void read_strides(
 	struct rank_tensor *tensor = whole;
 	int given = 0;
 	broadcast_dense(tensor->shape, tensor->stride);
-	if (!read_extents(map, field->key, INT64_MAX, tensor->stride, &given))
+	if (!read_extents(map, field, INT64_MAX, tensor->stride, &given))
 		return;
 	for (int d = BROADCAST_RANK - given - 1; d >= 0; d--)
 		if (!number_mul(tensor->stride[d + 1],
@@ -336,17 +330,34 @@ struct tile_form {
 #define OF_ANY_RANK .least = INT32_MIN, .most = INT32_MAX
 #define MUST .required = true
 
+/* Rows without a place are those that the line of assembly says in what is written. */
+#define HAS(whole, member, how) .read = (how), .offset = offsetof(whole, member)
+
+/* A tensor as one of a group has it, and the source of a push; that of a scatter has the rows of all ranks. */
+enum { TENSOR_OF_GROUP = 1 << 0, TENSOR_PUSHED = 1 << 1, TENSOR_SCATTERED = 1 << 2 };
+
+static const struct field source_rank_fields[] = {
+	{"rank", FIELD_WHOLE, "where the source is", .usual = "the root", OF_ANY_RANK,
+		INTO(struct broadcast, source_rank)},
+	{0},
+};
+static const struct noun source_rank_noun = {.name = "source_rank", .fields = source_rank_fields};
+
 static const struct field rank_tensor_fields[] = {
-	{"rank", FIELD_WHOLE, "where the source is", .usual = "the root"},
-	{"shape", FIELD_ANY, .shape = SHAPE_LIST},
-	{"dtype", .type = FIELD_TEXT},
+	{"shape", FIELD_ANY, .shape = SHAPE_LIST, .forms = TENSOR_OF_GROUP | TENSOR_SCATTERED,
+		HAS(struct rank_tensor, shape, read_tensor_shape)},
+	{"dtype", FIELD_TEXT, .forms = TENSOR_OF_GROUP,
+		HAS(struct rank_tensor, element, read_element)},
 	{"strides", FIELD_WHOLE, .shape = SHAPE_LIST, .read = read_strides,
 		INTO(struct rank_tensor, stride), .count = BROADCAST_RANK},
 	{"layout", FIELD_CHOICE, .words = tensor_layout_names, INTO(struct rank_tensor, layout)},
-	{"live", FIELD_FLAG, .usual = "true"},
+	{"live", FIELD_FLAG, .usual = "true", .forms = TENSOR_OF_GROUP, .omit = "true",
+		INTO(struct rank_tensor, live)},
 	{0},
 };
-static const struct noun rank_tensor_noun = {.name = "rank_tensor", .fields = rank_tensor_fields};
+static const struct noun *const rank_tensor_parts[] = {&source_rank_noun, NULL};
+static const struct noun rank_tensor_noun = {
+	.name = "rank_tensor", .fields = rank_tensor_fields, .parts = rank_tensor_parts};
 
 static const struct field notify_fields[] = {
 	{"op", FIELD_CHOICE, .words = notify_op_names, INTO(struct handshake, op)},
@@ -372,8 +383,7 @@ static const struct field tile_fields[] = {
 		INTO(struct tile_form, tile.valid_rows)},
 	{"valid_cols", FIELD_WHOLE, .usual = "`cols`", OF_ANY_RANK,
 		INTO(struct tile_form, tile.valid_cols)},
-	{"dtype", FIELD_TEXT, .read = read_tile_element,
-		.offset = offsetof(struct tile_form, tile.element)},
+	{"dtype", FIELD_TEXT, HAS(struct tile_form, tile.element, read_element)},
 	{"static", FIELD_TEXT, .shape = SHAPE_SOME, INTO(struct tile_form, fixed)},
 	{0},
 };
@@ -382,48 +392,103 @@ static const struct noun tile_noun = {.name = "staging_tile", .fields = tile_fie
 static const char *const staging_modes[] = {"single", "ping-pong", NULL};
 static const char *const atomic_names[] = {"none", "add", NULL};
 
+/* The keys that are not written as they are read: those of the line, of the tensor that it may describe, and of what
+ * is read once the operation is known.  SHAPES is a tensor that the line does not describe. */
+enum {
+	BROADCAST_LINE = 1 << 0,
+	BROADCAST_TENSOR = 1 << 1,
+	BROADCAST_SHAPES = 1 << 2,
+	BROADCAST_PUSHES = 1 << 3,
+	BROADCAST_PULLS = 1 << 4,
+	BROADCAST_REST = BROADCAST_PUSHES | BROADCAST_PULLS,
+	BROADCAST_TILE = 1 << 5,
+	BROADCAST_STAGING = 1 << 6,
+	BROADCAST_WORDS = 1 << 7,
+	BROADCAST_COUNTS = 1 << 8, /* ranks that the line does not count */
+};
+
+struct broadcast_form {
+	const struct node *op;          /* NULL: there is none */
+	int operation, reduction, mode; /* -1: not given */
+	int64_t caller;                 /* INT64_MIN: not given */
+	int64_t block[BROADCAST_RANK];
+	enum element element;
+	const struct node *source, *destinations, *notify, *wait, *links, *tile, *offsets;
+};
+
+#define WORD(member) .forms = BROADCAST_WORDS, INTO(struct broadcast_form, member)
+#define TENSOR(member, how)                                                                        \
+	.forms = BROADCAST_TENSOR | BROADCAST_SHAPES, .needed = BROADCAST_SHAPES,                  \
+	HAS(struct broadcast_form, member, how)
+#define STAGING(how, member) .forms = BROADCAST_STAGING, how(struct broadcast_form, member)
+#define REST(how, member) .forms = BROADCAST_REST, how(struct broadcast_form, member)
+
+static const struct field given_fields[] = {
+	{"op", FIELD_TEXT, "a line of assembly", .forms = BROADCAST_LINE,
+		KEEP(struct broadcast_form, op)},
+	{"operation", FIELD_CHOICE, .usual = "broadcast", .words = operation_names,
+		WORD(operation)},
+	{"reduction", FIELD_CHOICE, .words = reduction_names, WORD(reduction)},
+	{"shape", FIELD_ANY, "of the tensor, five extents", .shape = SHAPE_LIST,
+		TENSOR(block, read_tensor_shape)},
+	{"dtype", FIELD_TEXT, TENSOR(element, read_element)},
+	{"caller", FIELD_WHOLE, .usual = "the root", OF_ANY_RANK, REST(INTO, caller)},
+	{"source", FIELD_MAP, .noun = &rank_tensor_noun, .forms = BROADCAST_PUSHES,
+		KEEP(struct broadcast_form, source)},
+	{"source", FIELD_MAP, .shape = SHAPE_SOME, .noun = &rank_tensor_noun,
+		.forms = BROADCAST_PULLS, KEEP(struct broadcast_form, source)},
+	{"destinations", FIELD_MAP, .shape = SHAPE_SOME, .noun = &rank_tensor_noun,
+		REST(KEEP, destinations)},
+	{"notify", FIELD_MAP, .noun = &notify_noun, REST(KEEP_ANY, notify)},
+	{"wait", FIELD_MAP, .noun = &wait_noun, REST(KEEP_ANY, wait)},
+	{"links", FIELD_MAP, .noun = &links_noun, REST(KEEP, links)},
+	{"tile", FIELD_MAP, MUST, .noun = &tile_noun, .forms = BROADCAST_TILE,
+		KEEP(struct broadcast_form, tile)},
+	{"mode", FIELD_CHOICE, .words = staging_modes, STAGING(INTO, mode)},
+	{"offsets", FIELD_SIZE, "of the staging tiles", .shape = SHAPE_LIST,
+		STAGING(KEEP, offsets)},
+	{0},
+};
+static const struct noun given_noun = {.name = "broadcast_given", .fields = given_fields};
+
 #define PUT(member) INTO(struct broadcast, member)
 
 static const struct field broadcast_fields[] = {
 	{"name", FIELD_TEXT, .usual = "broadcast", PUT(name)},
-	{"op", FIELD_TEXT, .help = "a line of assembly"},
-	{"operation", FIELD_TEXT, .usual = "broadcast"},
-	{"reduction", .type = FIELD_TEXT},
-	{"ranks", FIELD_WHOLE, .most = RANKS_MOST, PUT(ranks), .omit = "0"},
+	{"ranks", FIELD_WHOLE, .most = RANKS_MOST, .needed = BROADCAST_COUNTS, PUT(ranks),
+		.omit = "0"},
 	{"root", FIELD_WHOLE, OF_ANY_RANK, PUT(root)},
-	{"caller", .type = FIELD_WHOLE},
 	{"compat", FIELD_CHOICE, "the published operation whose rules hold", .words = compat_names,
 		PUT(compat)},
 	{"peer", FIELD_WHOLE, MUST, .has = is_pair, OF_ANY_RANK, PUT(peer)},
 	{"atomic", FIELD_CHOICE, .has = is_put, .words = atomic_names, PUT(adds), .omit = "none"},
-	{"shape", FIELD_ANY, "of the tensor, five extents", .shape = SHAPE_LIST},
-	{"dtype", .type = FIELD_TEXT},
-	{"source", FIELD_MAP, .shape = SHAPE_SOME, .noun = &rank_tensor_noun},
-	{"destinations", FIELD_MAP, .shape = SHAPE_SOME, .noun = &rank_tensor_noun},
-	{"notify", FIELD_MAP, .noun = &notify_noun},
-	{"wait", FIELD_MAP, .noun = &wait_noun},
-	{"links", FIELD_MAP, .noun = &links_noun},
-	{"tile", FIELD_MAP, MUST, .noun = &tile_noun},
-	{"mode", FIELD_CHOICE, .words = staging_modes},
 	{"staging", FIELD_WHOLE, "staging tiles", .usual = "1", .least = 1, .most = STAGING_MOST,
 		PUT(staging)},
-	{"offsets", FIELD_SIZE, "of the staging tiles", .shape = SHAPE_LIST},
 	{"order", FIELD_CHOICE, "of chunks", .words = chunk_order_names, PUT(order)},
 	{"algorithm", .type = FIELD_TEXT, PUT(algorithm)},
 	{"segments", FIELD_WHOLE, .usual = "1", .least = 1, .most = 1 << 20, PUT(segments),
 		.omit = "1"},
 	{0},
 };
-static const struct noun *const broadcast_parts[] = {&pipes_noun, NULL};
+static const struct noun *const broadcast_parts[] = {&given_noun, &pipes_noun, NULL};
 const struct noun broadcast_noun = {
 	.name = "broadcast", .fields = broadcast_fields, .parts = broadcast_parts};
 
-static void read_shape_extents(struct reader *map, int64_t shape[BROADCAST_RANK])
+/* State of reading one broadcast. */
+struct broadcast_draft {
+	const struct reading *reading;
+	struct broadcast *broadcast;
+	struct reader map;
+	struct broadcast_form form;
+	struct assembly line;
+	bool parsed; /* all of it */
+	int64_t rows_of_all[BROADCAST_RANK];
+};
+
+static struct span span_of(struct broadcast_draft *draft, struct reader *map, const char *key)
 {
-	int given = 0;
-	int64_t read[BROADCAST_RANK] = {1, 1, 1, 1, 1};
-	if (read_extents(map, "shape", INT32_MAX, read, &given))
-		memcpy(shape, read, sizeof read);
+	const struct node *node = read_node(map, key, OPTIONAL);
+	return node ? node->span : draft->broadcast->spans.all;
 }
 
 /* The types of the line, by role: the line of a pull names what is read first. */
@@ -436,7 +501,7 @@ static const struct assembly_type *line_type(const struct broadcast_draft *draft
 
 static bool is_typed(const struct broadcast_draft *draft, bool source)
 {
-	return draft->op && line_type(draft, source)->given;
+	return draft->form.op && line_type(draft, source)->given;
 }
 
 /* Checks that keys do not contradict the line. */
@@ -450,9 +515,9 @@ static void check_line(struct broadcast_draft *draft)
 	const struct node *ranks = node_find(draft->map.map, "ranks");
 	const struct node *operation = node_find(draft->map.map, "operation");
 	struct diag *diag = draft->reading->diag;
-	if (!draft->op)
+	if (!draft->form.op)
 		return;
-	if (type->given && shape && memcmp(type->shape, draft->block, sizeof type->shape) != 0)
+	if (type->given && shape && memcmp(type->shape, draft->form.block, sizeof type->shape) != 0)
 		diag_error(diag, shape->span,
 			"'shape' is not that of the operand in 'op'; leave it out");
 	if (type->given && dtype && type->element != broadcast->source.element)
@@ -468,51 +533,48 @@ static void check_line(struct broadcast_draft *draft)
 static void read_operation(struct broadcast_draft *draft)
 {
 	struct broadcast *broadcast = draft->broadcast;
+	struct broadcast_form *form = &draft->form;
 	struct reader *map = &draft->map;
 	const char *line;
-	int operation, reduction;
-	draft->op = read_node(map, "op", OPTIONAL);
-	draft->parsed = read_text(map, "op", OPTIONAL, &line) &&
-			broadcast_parse(draft->reading, draft->op, &draft->line);
-	operation = (int)draft->line.operation;
-	reduction = (int)draft->line.reduction;
-	read_word(map, "operation", OPTIONAL, operation_names, &operation);
-	broadcast->operation = (enum operation)operation;
-	if (read_word(map, "reduction", OPTIONAL, reduction_names, &reduction) &&
-		broadcast->operation != OPERATION_REDUCE)
+	fields_read_form(map, &given_noun, BROADCAST_LINE, form, NULL);
+	draft->parsed = form->op &&
+			node_text(draft->reading, form->op, reader_place(map, "op"), &line) &&
+			broadcast_parse(draft->reading, form->op, &draft->line);
+	fields_read_form(map, &given_noun, BROADCAST_WORDS, form, NULL);
+	broadcast->operation =
+		form->operation < 0 ? draft->line.operation : (enum operation)form->operation;
+	broadcast->reduction =
+		form->reduction < 0 ? draft->line.reduction : (enum reduction)form->reduction;
+	if (form->reduction >= 0 && broadcast->operation != OPERATION_REDUCE)
 		diag_error(draft->reading->diag, node_find(map->map, "reduction")->span,
-			"a %s combines nothing", operation_names[operation]);
-	broadcast->reduction = (enum reduction)reduction;
+			"a %s combines nothing", operation_names[broadcast->operation]);
 }
 
-/* A line that cannot be read may say what is missing: one complaint is enough. */
-static enum need unless_typed(const struct broadcast_draft *draft)
+/* True if a key must say what the line does not; a line that cannot be read may say it: one complaint is enough. */
+static bool is_needed(const struct broadcast_draft *draft, bool typed)
 {
-	return draft->op && !draft->parsed ? OPTIONAL : REQUIRED;
+	return !typed && (!draft->form.op || draft->parsed);
 }
 
 /* The block of each rank; where all of them lie in one tensor, that has their rows. */
 static void read_tensor(struct broadcast_draft *draft)
 {
 	struct broadcast *broadcast = draft->broadcast;
+	struct broadcast_form *form = &draft->form;
 	struct rank_tensor *source = &broadcast->source;
-	struct reader *map = &draft->map;
 	bool scatters = broadcast->operation == OPERATION_SCATTER;
 	bool typed = is_typed(draft, !scatters);
-	if (typed) {
-		memcpy(draft->block, line_type(draft, !scatters)->shape, sizeof draft->block);
-		source->element = line_type(draft, true)->element;
-	}
-	if (is_typed(draft, true))
-		source->element = line_type(draft, true)->element;
-	read_node(map, "shape", typed ? OPTIONAL : unless_typed(draft));
-	read_node(map, "dtype", typed ? OPTIONAL : unless_typed(draft));
-	read_shape_extents(map, draft->block);
-	read_element(map, "dtype", &source->element);
-	memcpy(draft->rows_of_all, draft->block, sizeof draft->block);
-	if (!number_mul(draft->block[3], broadcast->ranks, &draft->rows_of_all[3]))
+	if (typed)
+		memcpy(form->block, line_type(draft, !scatters)->shape, sizeof form->block);
+	if (typed || is_typed(draft, true))
+		form->element = line_type(draft, true)->element;
+	fields_read_form(&draft->map, &given_noun,
+		is_needed(draft, typed) ? BROADCAST_SHAPES : BROADCAST_TENSOR, form, NULL);
+	source->element = form->element;
+	memcpy(draft->rows_of_all, form->block, sizeof form->block);
+	if (!number_mul(form->block[3], broadcast->ranks, &draft->rows_of_all[3]))
 		draft->rows_of_all[3] = INT64_MAX;
-	memcpy(source->shape, scatters ? draft->rows_of_all : draft->block, sizeof source->shape);
+	memcpy(source->shape, scatters ? draft->rows_of_all : form->block, sizeof source->shape);
 	if (is_typed(draft, true))
 		memcpy(source->shape, line_type(draft, true)->shape, sizeof source->shape);
 	source->span = broadcast->spans.all;
@@ -526,18 +588,14 @@ static void read_tensor_map(struct broadcast_draft *draft, const struct node *no
 	if (!noun_open(&map, draft->reading, node, what, &rank_tensor_noun))
 		return;
 	tensor->span = node->span;
-	read_shape_extents(&map, tensor->shape);
-	read_element(&map, "dtype", &tensor->element);
-	fields_read(&map, &rank_tensor_noun, tensor, NULL);
-	read_bool(&map, "live", OPTIONAL, &tensor->live);
+	fields_read_form(&map, &rank_tensor_noun, TENSOR_OF_GROUP, tensor, NULL);
 	reader_done(&map);
 }
 
 /* One for all, or by rank. */
 static const struct rank_tensor *read_tensors(struct broadcast_draft *draft, const char *key,
-	const struct rank_tensor *given, size_t *count_out)
+	const struct node *node, const struct rank_tensor *given, size_t *count_out)
 {
-	const struct node *node = read_node(&draft->map, key, OPTIONAL);
 	size_t count = node && node->kind == NODE_LIST ? node->count : 1;
 	struct rank_tensor *tensors =
 		arena_array(draft->reading->arena, struct rank_tensor, count ? count : 1);
@@ -560,22 +618,23 @@ static void read_source(struct broadcast_draft *draft)
 	broadcast->source_rank = broadcast->caller;
 	broadcast_dense(source->shape, source->stride);
 	if (operation_pulls(broadcast->operation)) {
-		broadcast->sources =
-			read_tensors(draft, "source", source, &broadcast->source_count);
+		broadcast->sources = read_tensors(
+			draft, "source", draft->form.source, source, &broadcast->source_count);
 		*source = broadcast->sources[0];
 		return;
 	}
-	const struct node *node = read_map(&draft->map, "source", OPTIONAL);
+	const struct node *node = draft->form.source;
 	broadcast->sources = source;
 	broadcast->source_count = 1;
 	if (!node || !noun_open(&own, draft->reading, node, "source", &rank_tensor_noun))
 		return;
 	source->span = broadcast->spans.source = node->span;
-	if (read_integer(&own, "rank", OPTIONAL, INT32_MIN, INT32_MAX, &broadcast->source_rank))
+	fields_read(&own, &source_rank_noun, broadcast, NULL);
+	if (reader_given(&own, "rank"))
 		broadcast->spans.source = span_of(draft, &own, "rank");
-	if (broadcast->operation == OPERATION_SCATTER)
-		read_shape_extents(&own, source->shape);
-	fields_read(&own, &rank_tensor_noun, source, NULL);
+	fields_read_form(&own, &rank_tensor_noun,
+		broadcast->operation == OPERATION_SCATTER ? TENSOR_SCATTERED : TENSOR_PUSHED,
+		source, NULL);
 	reader_done(&own);
 }
 
@@ -586,13 +645,15 @@ static void read_plain(struct broadcast_draft *draft)
 	struct reader *map = &draft->map;
 	bool pair = is_pair(broadcast), typed = draft->line.ranks;
 	broadcast->ranks = draft->line.ranks;
-	fields_read(map, &broadcast_noun, broadcast, NULL);
-	read_node(map, "ranks", typed ? OPTIONAL : unless_typed(draft));
+	fields_read_form(map, &broadcast_noun, is_needed(draft, typed) ? BROADCAST_COUNTS : 0,
+		broadcast, NULL);
 	if (broadcast->ranks > RANKS_MOST)
-		diag_error(draft->reading->diag, draft->op->span, "a group has at most %d ranks",
-			RANKS_MOST);
-	broadcast->caller = broadcast->root;
-	read_integer(map, "caller", OPTIONAL, INT32_MIN, INT32_MAX, &broadcast->caller);
+		diag_error(draft->reading->diag, draft->form.op->span,
+			"a group has at most %d ranks", RANKS_MOST);
+	fields_read_form(map, &given_noun,
+		operation_pulls(broadcast->operation) ? BROADCAST_PULLS : BROADCAST_PUSHES,
+		&draft->form, NULL);
+	broadcast->caller = draft->form.caller == INT64_MIN ? broadcast->root : draft->form.caller;
 	broadcast->spans.ranks = span_of(draft, map, typed ? "op" : "ranks");
 	broadcast->spans.root = span_of(draft, map, "root");
 	broadcast->spans.caller = span_of(draft, map, "caller");
@@ -606,16 +667,16 @@ static void read_destinations(struct broadcast_draft *draft)
 	given.live = true;
 	given.span = broadcast->spans.all;
 	memcpy(given.shape,
-		broadcast->operation == OPERATION_GATHER ? draft->rows_of_all : draft->block,
+		broadcast->operation == OPERATION_GATHER ? draft->rows_of_all : draft->form.block,
 		sizeof given.shape);
 	if (is_typed(draft, false)) {
 		memcpy(given.shape, line_type(draft, false)->shape, sizeof given.shape);
 		given.element = line_type(draft, false)->element;
-		given.span = draft->op->span;
+		given.span = draft->form.op->span;
 	}
 	broadcast_dense(given.shape, given.stride);
-	broadcast->destinations =
-		read_tensors(draft, "destinations", &given, &broadcast->destination_count);
+	broadcast->destinations = read_tensors(draft, "destinations", draft->form.destinations,
+		&given, &broadcast->destination_count);
 }
 
 /* An assembly line, or `{op, value}` and `{cmp, value}`: whether it is there. */
@@ -623,7 +684,7 @@ static bool read_handshake_signal(struct broadcast_draft *draft, bool waits, str
 {
 	struct handshake *handshake = &draft->broadcast->handshake;
 	const char *key = waits ? "wait" : "notify";
-	const struct node *node = read_node(&draft->map, key, OPTIONAL);
+	const struct node *node = waits ? draft->form.wait : draft->form.notify;
 	struct reader map;
 	const struct noun *noun = waits ? &wait_noun : &notify_noun;
 	*span = node ? node->span : draft->broadcast->spans.all;
@@ -663,7 +724,6 @@ static void read_tile(struct broadcast_draft *draft)
 {
 	struct broadcast *broadcast = draft->broadcast;
 	struct staging_tile *tile = &broadcast->tile;
-	const struct node *node = read_map(&draft->map, "tile", REQUIRED);
 	struct reader map;
 	struct tile_form form = {.tile = {.element = broadcast->source.element,
 					 .rows = 1,
@@ -672,6 +732,8 @@ static void read_tile(struct broadcast_draft *draft)
 					 .valid_cols = INT64_MIN}};
 	*tile = form.tile;
 	tile->span = broadcast->spans.all;
+	fields_read_form(&draft->map, &given_noun, BROADCAST_TILE, &draft->form, NULL);
+	const struct node *node = draft->form.tile;
 	if (!node || !noun_open(&map, draft->reading, node, "tile", &tile_noun))
 		return;
 	fields_read(&map, &tile_noun, &form, NULL);
@@ -693,7 +755,7 @@ static void read_tile(struct broadcast_draft *draft)
 static void read_offsets(struct broadcast_draft *draft)
 {
 	struct broadcast *broadcast = draft->broadcast;
-	const struct node *list = read_list(&draft->map, "offsets", OPTIONAL);
+	const struct node *list = draft->form.offsets;
 	int64_t bytes = number_min(broadcast_tile_bytes(broadcast), INT64_MAX / STAGING_MOST / 2);
 	int64_t *offsets = arena_array(draft->reading->arena, int64_t, STAGING_MOST + 1);
 	int64_t tiles = broadcast_tiles(broadcast);
@@ -719,14 +781,14 @@ static void read_offsets(struct broadcast_draft *draft)
 static void read_staging(struct broadcast_draft *draft)
 {
 	struct broadcast *broadcast = draft->broadcast;
-	const struct node *mode = read_node(&draft->map, "mode", OPTIONAL);
-	int word = 0;
-	if (mode && reader_given(&draft->map, "staging"))
-		diag_error(draft->reading->diag, mode->span,
+	bool moded = reader_given(&draft->map, "mode");
+	fields_read_form(&draft->map, &given_noun, BROADCAST_STAGING, &draft->form, NULL);
+	broadcast->spans.staging = span_of(draft, &draft->map, moded ? "mode" : "staging");
+	if (moded && reader_given(&draft->map, "staging"))
+		diag_error(draft->reading->diag, broadcast->spans.staging,
 			"'mode' and 'staging' both say how many staging tiles there are");
-	else if (read_word(&draft->map, "mode", OPTIONAL, staging_modes, &word))
-		broadcast->staging = word + 1;
-	broadcast->spans.staging = span_of(draft, &draft->map, mode ? "mode" : "staging");
+	else if (draft->form.mode >= 0)
+		broadcast->staging = draft->form.mode + 1;
 }
 
 static void check_algorithm(struct broadcast_draft *draft)
@@ -778,7 +840,6 @@ static void read_machine(struct broadcast_draft *draft, const struct arch *arch)
 {
 	struct broadcast *broadcast = draft->broadcast;
 	struct ratio clock = {1000000000, 1};
-	const struct node *dims = NULL;
 	broadcast->scratchpad_alignment = 32;
 	if (arch) {
 		clock = arch->clock_hz;
@@ -789,15 +850,17 @@ static void read_machine(struct broadcast_draft *draft, const struct arch *arch)
 		broadcast->scratchpad_alignment = arch->levels[arch->lx].alignment;
 	}
 	fields_read(&draft->map, &pipes_noun, &broadcast->copying, &clock);
-	copying_read_links(&draft->map, clock, &broadcast->copying, &dims);
-	read_columns(draft, dims);
+	read_columns(draft,
+		copying_read_links(draft->reading, draft->form.links, clock, &broadcast->copying));
 }
 
 const struct broadcast *broadcast_read(
 	const struct reading *reading, const struct node *node, const struct arch *arch)
 {
 	struct broadcast *broadcast = arena_new(reading->arena, struct broadcast);
-	struct broadcast_draft draft = {.reading = reading, .broadcast = broadcast};
+	struct broadcast_draft draft = {.reading = reading,
+		.broadcast = broadcast,
+		.form = {.operation = -1, .reduction = -1, .mode = -1, .caller = INT64_MIN}};
 	size_t errors = diag_errors(reading->diag);
 	*broadcast = (struct broadcast){.name = "broadcast", .staging = 1, .segments = 1};
 	if (!noun_open(&draft.map, reading, node, "broadcast", &broadcast_noun))
