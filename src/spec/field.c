@@ -256,6 +256,12 @@ void field_skip(struct reader *map, const struct field *field, void *whole, cons
 	read_node(map, field->key, OPTIONAL);
 }
 
+void fields_mark(struct reader *map, const struct noun *noun)
+{
+	for (const struct field *row = noun->fields; row->key; row++)
+		read_node(map, field_given(map, row), OPTIONAL);
+}
+
 void fields_read(struct reader *map, const struct noun *noun, void *whole, const void *context)
 {
 	fields_read_form(map, noun, 0, whole, context);

@@ -155,6 +155,9 @@ void fields_read(struct reader *map, const struct noun *noun, void *whole, const
 void fields_read_form(struct reader *map, const struct noun *noun, unsigned form, void *whole,
 	const void *context);
 
+/* Marks the noun's own keys as known: another reader of the same map reads them. */
+void fields_mark(struct reader *map, const struct noun *noun);
+
 /* The spelling in which a map has a field's key, the first of several; the key if it has none. */
 const char *field_given(const struct reader *map, const struct field *field);
 

@@ -112,6 +112,23 @@ enum {
 extern const struct noun machine_noun, storage_noun, compute_noun, any_level_noun, attributes_noun;
 extern const struct noun network_energies_noun;
 
+/* Parts of those tables that are read at other times: the clock of a machine, into a struct clock_form each; the level
+ * with which one is switched off, into a struct level; and whether what is inside is. */
+struct clock_form {
+	struct ratio hertz; /* 0: not given */
+	double seconds;     /* of a cycle; NAN: not given */
+};
+extern const struct noun clock_noun, seconds_noun, gated_noun, gating_noun;
+
+/* The instances of a level of the older forms, among its attributes; 0: not given. */
+struct mesh_form {
+	int64_t instances, x, y;
+};
+extern const struct noun mesh_noun;
+
+/* The keys of a level of the first form. */
+extern const struct noun flat_noun;
+
 /* The keys of a node of the tree. */
 extern const struct noun node_noun;
 

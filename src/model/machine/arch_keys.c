@@ -9,6 +9,7 @@
 #include "spec/field.h"
 #include "spec/reader.h"
 
+#include <math.h>
 #include <string.h>
 
 /* A cycle time with more digits than a fraction has: the clock to the nearest hertz. */
@@ -18,9 +19,26 @@ static bool nearest_clock(double seconds, struct ratio *hertz)
 	return clock >= 1 && clock <= most && ratio_make((int64_t)(clock + 0.5), 1, hertz);
 }
 
+static const struct field clock_fields[] = {
+	{"clock", FIELD_CLOCK,
+		"the reference clock; all rates are kept per cycle of it. An attribute in seconds "
+		"needs it, or `global_cycle_seconds`",
+		.usual = "1 GHz", INTO(struct clock_form, hertz)},
+	{0},
+};
+const struct noun clock_noun = {.name = "clock", .fields = clock_fields};
+
+static const struct field seconds_fields[] = {
+	{"global_cycle_seconds", FIELD_NUMBER, "a cycle in seconds, instead of a `clock`",
+		.usual = "1e-9", .marks = ATTRIBUTE_OWN | ATTRIBUTE_ACCEPTED,
+		INTO(struct clock_form, seconds)},
+	{0},
+};
+const struct noun seconds_noun = {.name = "cycle_seconds", .fields = seconds_fields};
+
 bool attributes_clock(struct reader *attributes, struct ratio *hertz)
 {
-	double seconds = 0;
+	struct clock_form form = {.seconds = NAN};
 	struct value value;
 	struct ratio period;
 	if (node_find(attributes->map, "clock") &&
@@ -28,12 +46,16 @@ bool attributes_clock(struct reader *attributes, struct ratio *hertz)
 		diag_error(attributes->reading->diag, attributes->map->span,
 			"%s has a 'clock' and 'global_cycle_seconds'; give one of them",
 			attributes->what);
-	if (read_hertz(attributes, "clock", OPTIONAL, hertz))
+	fields_read(attributes, &clock_noun, &form, NULL);
+	if (form.hertz.num) {
+		*hertz = form.hertz;
 		return true;
-	const struct node *node = read_node(attributes, "global_cycle_seconds", OPTIONAL);
-	if (!node || !read_number(attributes, "global_cycle_seconds", OPTIONAL, &seconds))
+	}
+	fields_read(attributes, &seconds_noun, &form, NULL);
+	const struct node *node = node_find(attributes->map, "global_cycle_seconds");
+	if (isnan(form.seconds))
 		return false;
-	if (seconds < 0) {
+	if (form.seconds < 0) {
 		diag_warning(attributes->reading->diag, node->span,
 			"'global_cycle_seconds' in %s is not a cycle time and is left out",
 			attributes->what);
@@ -45,7 +67,7 @@ bool attributes_clock(struct reader *attributes, struct ratio *hertz)
 	if (exact && ratio_make(value.num, value.den, &period) &&
 		ratio_div((struct ratio){1, 1}, period, hertz))
 		return true;
-	if (!exact && nearest_clock(seconds, hertz))
+	if (!exact && nearest_clock(form.seconds, hertz))
 		return true;
 	return reader_refuse(attributes, "global_cycle_seconds", "is not a cycle time");
 }

@@ -178,6 +178,7 @@ static void read_attributes(struct arch_draft *draft, struct arch_entry *entry, 
 	struct reader *attributes = &entry->attributes;
 	bool outside = level->kind == LEVEL_CONTAINER && !level->device;
 	fields_read(attributes, &any_level_noun, level, NULL);
+	fields_mark(attributes, &seconds_noun);
 	check_systolic(draft, entry, level);
 	if (outside) {
 		fields_read(attributes, &network_energies_noun, level,
@@ -272,10 +273,11 @@ static const struct field architecture_fields[] = {
 		KEEP(struct arch_parts, nodes)},
 	{"subtree", FIELD_MAP, "the older form", .shape = SHAPE_LIST, .noun = &node_noun,
 		.forms = FORM_TREE, .needed = FORM_TREE, KEEP(struct arch_parts, subtree)},
-	{"arithmetic", FIELD_MAP, "the first form: the multipliers", .forms = FORM_FLAT,
-		.needed = FORM_FLAT, KEEP(struct arch_parts, arithmetic)},
+	{"arithmetic", FIELD_MAP, "the first form: the multipliers", .noun = &flat_noun,
+		.forms = FORM_FLAT, .needed = FORM_FLAT, KEEP(struct arch_parts, arithmetic)},
 	{"storage", FIELD_MAP, "the first form: storages, innermost first", .shape = SHAPE_LIST,
-		.forms = FORM_FLAT, .needed = FORM_FLAT, KEEP(struct arch_parts, storage)},
+		.noun = &flat_noun, .forms = FORM_FLAT, .needed = FORM_FLAT,
+		KEEP(struct arch_parts, storage)},
 	{0},
 };
 const struct noun architecture_noun = {.name = "architecture", .fields = architecture_fields};

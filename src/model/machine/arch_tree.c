@@ -316,6 +316,18 @@ bool arch_nodes_open(struct arch_draft *draft, const struct node *list)
 	return open_list(draft, list, (struct node_place){0});
 }
 
+struct gating_form {
+	bool gates;
+};
+
+static const struct field gating_fields[] = {
+	{"has_power_gating", FIELD_FLAG, "what is inside is switched off together with it",
+		.usual = "false", .spellings = "has_power_gating",
+		.marks = ATTRIBUTE_OWN | ATTRIBUTE_ACCEPTED, INTO(struct gating_form, gates)},
+	{0},
+};
+const struct noun gating_noun = {.name = "gating", .fields = gating_fields};
+
 void arch_nodes_gate(struct arch_draft *draft)
 {
 	const char *gate = NULL;
@@ -323,19 +335,19 @@ void arch_nodes_gate(struct arch_draft *draft)
 	for (int r = 0; r < draft->arch->level_count; r++) {
 		struct arch_entry *entry = &draft->entries[r];
 		struct level *level = &draft->arch->levels[r];
-		bool gates = false;
-		read_bool(&entry->attributes, "has_power_gating", OPTIONAL, &gates);
+		struct gating_form form = {false};
+		fields_read(&entry->attributes, &gating_noun, &form, NULL);
 		if (level->fanout_x * level->fanout_y > 1) {
 			if (next)
 				gate = arena_format(
 					draft->reading->arena, "inter_%s_spatial", level->name);
-			next = gates;
+			next = form.gates;
 		}
 		if (level->kind == LEVEL_CONTAINER)
 			continue;
 		if (next)
 			gate = level->name;
-		next = gates;
+		next = form.gates;
 		if (!level->gated_at)
 			level->gated_at = gate;
 	}
@@ -416,14 +428,28 @@ static bool scan_name(struct tree_reading *tree, const struct node *node, const 
 	return false;
 }
 
+#define OF_MESH(member) INTO(struct mesh_form, member), .least = 1, .most = INT32_MAX
+
+static const struct field mesh_fields[] = {
+	{"instances", FIELD_WHOLE, .marks = ATTRIBUTE_OWN, OF_MESH(instances)},
+	{"meshX", FIELD_WHOLE, .marks = ATTRIBUTE_OWN, OF_MESH(x)},
+	{"meshY", FIELD_WHOLE, .marks = ATTRIBUTE_OWN, OF_MESH(y)},
+	{0},
+};
+const struct noun mesh_noun = {.name = "mesh", .fields = mesh_fields};
+
 /* meshX, meshY and the instances must agree; what is missing follows from the others. */
 static bool read_mesh(struct tree_reading *tree, struct reader *map, int64_t instances,
 	const struct level *level, int64_t *x, int64_t *y)
 {
-	bool counted = read_integer(map, "instances", OPTIONAL, 1, INT32_MAX, &instances);
-	bool by_x = read_integer(map, "meshX", OPTIONAL, 1, INT32_MAX, x);
-	bool by_y = read_integer(map, "meshY", OPTIONAL, 1, INT32_MAX, y);
-	if (tree->flat && !counted)
+	struct mesh_form form = {0};
+	fields_read(map, &mesh_noun, &form, NULL);
+	bool by_x = form.x, by_y = form.y;
+	*x = by_x ? form.x : *x;
+	*y = by_y ? form.y : *y;
+	if (form.instances)
+		instances = form.instances;
+	else if (tree->flat)
 		instances = *x * *y;
 	int64_t given = by_x ? *x : by_y ? *y : 1;
 	if (by_x && by_y && *x * *y != instances) {
@@ -635,7 +661,7 @@ static void read_attributes(
 	if (!attributes)
 		return;
 	arch_keys_open(draft, attributes, what, attributes->span, &map);
-	read_node(&map, "power_gated_at", OPTIONAL);
+	fields_mark(&map, &gated_noun);
 	*array_add(draft->reading->arena, &draft->subtrees) =
 		(struct arch_entry){.attributes = map, .own = attributes};
 	*array_add(draft->reading->arena, &draft->clocks) = (struct clock_map){map.map, what};
@@ -701,6 +727,22 @@ bool arch_tree_open(struct arch_draft *draft, const struct node *list)
 	return diag_errors(draft->reading->diag) == errors;
 }
 
+/* A level of the oldest form has its name and its technology among the attributes. */
+enum { FLAT_STORAGE = 1 << 0, FLAT_COMPUTE = 1 << 1 };
+
+struct flat_form {
+	const char *name, *technology;
+};
+
+static const struct field flat_fields[] = {
+	{"name", FIELD_TEXT, "of a storage", .needed = FLAT_STORAGE, INTO(struct flat_form, name)},
+	{"technology", FIELD_TEXT, .help = "`DRAM`, or another one of an SRAM",
+		INTO(struct flat_form, technology)},
+	{0},
+};
+static const struct noun *const flat_parts[] = {&attributes_noun, NULL};
+const struct noun flat_noun = {.name = "flat_level", .fields = flat_fields, .parts = flat_parts};
+
 /* The oldest form: levels are maps of attributes, the storages innermost first, and every one says
  * how many instances it has. */
 static void open_flat(struct tree_reading *tree, const struct node *item, bool computes)
@@ -709,20 +751,20 @@ static void open_flat(struct tree_reading *tree, const struct node *item, bool c
 	struct arena *arena = draft->reading->arena;
 	struct tree_local local = {
 		.kind = computes ? LEVEL_COMPUTE : LEVEL_STORAGE, .instances = 1};
-	const char *technology = "";
+	struct flat_form form = {.technology = ""};
 	struct reader *node = &local.entry.node;
+	if (!noun_open(node, draft->reading, item, "level", &flat_noun))
+		return;
+	fields_read_form(node, &flat_noun, computes ? FLAT_COMPUTE : FLAT_STORAGE, &form, NULL);
 	local.name = computes ? "__ARITH__" : NULL; /* as Timeloop calls multipliers */
-	if (!reader_open(node, draft->reading, item, "level") ||
-		(read_text(node, "name", computes ? OPTIONAL : REQUIRED, &local.name) &&
-			!scan_name(tree, node_find(item, "name"), local.name, &local.name,
-				&local.instances)) ||
+	if ((form.name && !scan_name(tree, node_find(item, "name"), form.name, &local.name,
+				  &local.instances)) ||
 		!local.name)
 		return;
 	node->what = arena_format(arena, "level '%s'", local.name);
-	read_text(node, "technology", OPTIONAL, &technology);
-	local.entry.parts.device = computes                         ? "intmac"
-				   : text_equal(technology, "DRAM") ? "DRAM"
-								    : "SRAM";
+	local.entry.parts.device = computes                              ? "intmac"
+				   : text_equal(form.technology, "DRAM") ? "DRAM"
+									 : "SRAM";
 	struct node *own = arena_copy(arena, item, sizeof *item);
 	struct node *outside = arena_copy(arena, item, sizeof *item);
 	struct node_entry *entries = arena_array(arena, struct node_entry, item->count);

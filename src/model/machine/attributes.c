@@ -150,14 +150,28 @@ static void read_ring(
 	reader_done(&map);
 }
 
-/* Reads the number of ranks, or the sides of the mesh that they form. */
-static void read_ranks(struct reader *attributes, const struct node *dims, struct arch *arch)
+struct ranks_form {
+	int64_t ranks; /* 0: not given */
+	const struct node *links;
+};
+
+static const struct field group_fields[] = {
+	{"links", FIELD_MAP, "links between ranks, as those of a broadcast", .usual = "none",
+		.noun = &links_noun, KEEP(struct ranks_form, links)},
+	{"ranks", FIELD_WHOLE, "machines like this one that run a graph together", .usual = "1",
+		INTO(struct ranks_form, ranks), .least = 1, .most = RANKS_MOST},
+	{0},
+};
+static const struct noun group_noun = {.name = "group", .fields = group_fields};
+
+/* Takes the number of ranks, or the sides of the mesh that they form. */
+static void set_ranks(const struct reading *reading, const struct ranks_form *form,
+	const struct node *dims, struct arch *arch)
 {
-	const struct reading *reading = attributes->reading;
-	const struct node *links = node_find(attributes->map, "links");
+	const struct node *links = form->links;
 	bool mesh = links && arch->copying.topology == TOPOLOGY_MESH;
 	int64_t extent = 1, product = 1;
-	bool given = read_integer(attributes, "ranks", OPTIONAL, 1, RANKS_MOST, &arch->ranks);
+	arch->ranks = form->ranks ? form->ranks : arch->ranks;
 	if (dims && dims->count != (mesh ? 2U : 1U)) {
 		diag_error(reading->diag, dims->span, "a %s has %d dimension%s, not %zu",
 			topology_names[arch->copying.topology], mesh ? 2 : 1, mesh ? "s" : "",
@@ -172,7 +186,7 @@ static void read_ranks(struct reader *attributes, const struct node *dims, struc
 	}
 	if (dims && product > RANKS_MOST)
 		diag_error(reading->diag, dims->span, "there are at most %d ranks", RANKS_MOST);
-	else if (dims && given && product != arch->ranks)
+	else if (dims && form->ranks && product != arch->ranks)
 		diag_error(reading->diag, dims->span,
 			"the links join %lld ranks, and the machine has %lld", (long long)product,
 			(long long)arch->ranks);
@@ -185,22 +199,7 @@ static void read_ranks(struct reader *attributes, const struct node *dims, struc
 		arch->rank_columns = (int)extent;
 }
 
-/* The links between ranks, and the number of ranks. */
-static void read_links(
-	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
-{
-	const struct ratio *clock = clock_hz;
-	struct arch *arch = whole;
-	const struct node *links = read_map(attributes, field->key, OPTIONAL);
-	read_ranks(attributes,
-		copying_read_links(attributes->reading, links, *clock, &arch->copying), arch);
-}
-
-static const struct field machine_fields[] = {
-	{"clock", FIELD_CLOCK,
-		"the reference clock; all rates are kept per cycle of it. An attribute in seconds "
-		"needs it, or `global_cycle_seconds`",
-		.usual = "1 GHz", .read = field_skip},
+static const struct field shared_fields[] = {
 	{"span_limit", FIELD_SIZE, "bytes of one tensor that a core can address",
 		.usual = "no limit", INTO(struct arch, span_limit), .least = 1, .most = INT64_MAX},
 	{"bundle_tensors", FIELD_WHOLE, "HBM tensors that a bundle can have as arguments",
@@ -223,21 +222,66 @@ static const struct field machine_fields[] = {
 	{"reduce_ring", FIELD_MAP, "links between neighbouring cores that reduce on the way",
 		.usual = "none", .noun = &reduce_ring_noun, .read = read_ring,
 		INTO(struct arch, reduce_ring)},
-	{"links", FIELD_MAP, "links between ranks, as those of a broadcast", .usual = "none",
-		.noun = &links_noun, .read = read_links},
 	{"link_energy_per_byte", FIELD_ENERGY, "of a byte over one link between ranks",
 		.usual = "0", INTO(struct arch, link_pj)},
-	{"ranks", FIELD_WHOLE, "machines like this one that run a graph together", .usual = "1",
-		.least = 1, .most = RANKS_MOST},
 	{0},
 };
-const struct noun machine_noun = {.name = "machine", .fields = machine_fields};
+static const struct noun shared_noun = {.name = "shared", .fields = shared_fields};
+static const struct noun *const machine_parts[] = {&clock_noun, &shared_noun, &group_noun, NULL};
+const struct noun machine_noun = {.name = "machine", .parts = machine_parts};
 
 void attributes_machine(struct reader *attributes, struct arch *arch)
 {
-	read_node(attributes, "global_cycle_seconds", OPTIONAL); /* this and `clock` come first */
-	fields_read(attributes, &machine_noun, arch, &arch->clock_hz);
+	fields_mark(attributes, &seconds_noun); /* the clock is read first */
+	fields_mark(attributes, &clock_noun);
+	fields_read(attributes, &shared_noun, arch, &arch->clock_hz);
+	struct ranks_form form = {0};
+	fields_read(attributes, &group_noun, &form, NULL);
+	set_ranks(attributes->reading, &form,
+		copying_read_links(attributes->reading, form.links, arch->clock_hz, &arch->copying),
+		arch);
 }
+
+static const struct field word_fields[] = {
+	{"datawidth", FIELD_WHOLE, "bits of a word", .usual = "16",
+		INTO(struct level, store.word_bits), .least = 1, .most = 4096,
+		.spellings = "word_bits word_width datawidth data_width"},
+	{0},
+};
+static const struct noun word_noun = {.name = "word", .fields = word_fields};
+
+/* The rows of a storage and its capacity, in one of several ways each. */
+struct amounts {
+	int64_t width, block, cluster;           /* 0: not given */
+	int64_t size, depth, entries, kilobytes; /* -1: not given */
+};
+
+static const struct field amount_fields[] = {
+	{"width", FIELD_WHOLE,
+		"bits of a row, `datawidth` x `block_size` x `cluster_size`: two of the three give "
+		"the third, `width` alone one block; blocks beside a `cluster_size` are rounded "
+		"down, to a word at least",
+		.spellings = "width memory_width data_storage_width", INTO(struct amounts, width),
+		.least = 1, .most = INT32_MAX},
+	{"block_size", FIELD_WHOLE, "words that one access takes", .usual = "1",
+		.spellings = "block_size n_words", INTO(struct amounts, block), .least = 1,
+		.most = 1 << 20},
+	{"cluster_size", FIELD_WHOLE, "instances that one access serves", .usual = "1",
+		.spellings = "cluster_size", INTO(struct amounts, cluster), .least = 1,
+		.most = 1 << 20},
+	{"size", FIELD_SIZE, "capacity in bytes", .usual = "unlimited", INTO(struct amounts, size),
+		.least = 1, .most = INT64_MAX},
+	{"depth", FIELD_WHOLE,
+		"capacity in rows; 0 is a buffer without room, which mappings bypass",
+		.spellings = "depth memory_depth data_storage_depth", INTO(struct amounts, depth),
+		.most = INT64_MAX},
+	{"entries", FIELD_WHOLE, "capacity in words; it counts before `depth`",
+		.usual = "unlimited", INTO(struct amounts, entries), .most = INT64_MAX},
+	{"sizeKB", FIELD_WHOLE, "capacity in units of 1024 bytes", .spellings = "sizeKB sizekb",
+		INTO(struct amounts, kilobytes), .most = INT64_MAX},
+	{0},
+};
+static const struct noun amount_noun = {.name = "amounts", .fields = amount_fields};
 
 /*
  * The block of a row of `width` bits that serves the instances of a cluster, rounded down as
@@ -261,16 +305,14 @@ static void read_cluster_row(struct reader *attributes, int64_t width, struct le
  * The words of a row: `width` is word * block * cluster, so that the third follows
  * from two of them.  A width alone is one block.
  */
-static void read_row(
-	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
+static void set_row(struct reader *attributes, const struct amounts *amounts, struct level *level)
 {
-	struct level *level = whole;
-	int64_t width = 0, word = level->store.word_bits;
-	bool by_width = read_integer(attributes, "width", OPTIONAL, 1, INT32_MAX, &width);
-	bool by_block = read_integer(
-		attributes, "block_size", OPTIONAL, 1, 1 << 20, &level->store.block_words);
-	bool by_cluster = read_integer(
-		attributes, "cluster_size", OPTIONAL, 1, 1 << 20, &level->store.cluster_size);
+	int64_t width = amounts->width, word = level->store.word_bits;
+	bool by_width = width, by_block = amounts->block, by_cluster = amounts->cluster;
+	if (by_block)
+		level->store.block_words = amounts->block;
+	if (by_cluster)
+		level->store.cluster_size = amounts->cluster;
 	int64_t block = word * level->store.block_words;
 	if (!by_width)
 		return;
@@ -315,26 +357,22 @@ static int choose_amount(struct reader *attributes, const char *const *keys, con
 			"'entries'",
 			attributes->what);
 	else if (count > 1)
-		diag_remark(attributes->reading->diag,
-			read_node(attributes, keys[1], OPTIONAL)->span,
+		diag_remark(attributes->reading->diag, node_find(attributes->map, keys[1])->span,
 			"%s has 'entries' and 'depth': 'entries' counts, as in Timeloop",
 			attributes->what);
 	return count ? first : -1;
 }
 
 /* `size` in bytes, or `depth` rows, or `entries` words, or `sizeKB`. */
-static void read_capacity(
-	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
+static void find_capacity(
+	struct reader *attributes, const struct amounts *read, struct level *level)
 {
-	struct level *level = whole;
 	static const char *const keys[] = {"size", "depth", "entries", "sizeKB"};
-	int64_t amounts[4], width = level->store.word_bits * level->store.block_words, bits = 0;
+	const int64_t amounts[] = {read->size, read->depth, read->entries, read->kilobytes};
+	int64_t width = level->store.word_bits * level->store.block_words, bits = 0;
 	bool given[4] = {false};
 	for (int k = 0; k < 4; k++)
-		given[k] =
-			k == 0 ? read_size(attributes, keys[k], OPTIONAL, 1, INT64_MAX, &amounts[k])
-			       : read_integer(
-					 attributes, keys[k], OPTIONAL, 0, INT64_MAX, &amounts[k]);
+		given[k] = amounts[k] >= 0;
 	int k = choose_amount(attributes, keys, given);
 	if (k < 0)
 		return;
@@ -528,10 +566,10 @@ static void read_technology(
 	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
 {
 	struct level *level = whole;
-	const struct node *node = node_find(attributes->map, "technology");
+	const struct node *node = node_find(attributes->map, field->key);
 	level->dram = node && node->kind == NODE_SCALAR && text_equal(node->text, "DRAM");
 	if (level->dram)
-		read_node(attributes, "technology", OPTIONAL);
+		read_node(attributes, field->key, OPTIONAL);
 	level->store.reduces = !level->dram && !strstr(level->device, "DRAM");
 }
 
@@ -593,29 +631,45 @@ static const struct field network_fields[] = {
 };
 const struct noun network_energies_noun = {.name = "network_energies", .fields = network_fields};
 
+/* Reads the energies per byte, or per access of a block; they are built in if neither is given. */
+static void read_energies(
+	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
+{
+	struct level *level = whole;
+	struct action_energies *pj = &level->pj, *timeloop = &level->timeloop_pj;
+	double bytes = (double)level->store.word_bits * (double)level->store.block_words / 8,
+	       access = 0;
+	bool reads = reader_given(attributes, "read_energy_per_byte");
+	bool writes = reader_given(attributes, "write_energy_per_byte");
+	bool by_access = read_picojoules(attributes, field->key, OPTIONAL, &access);
+	if (by_access && (reads || writes))
+		diag_error(attributes->reading->diag, node_find(attributes->map, field->key)->span,
+			"%s has energies per byte, and one of an access", attributes->what);
+	if (by_access)
+		level->read_pj = level->write_pj = access / bytes;
+	if (by_access || reads || writes) {
+		pj->origin = ENERGY_OF_LEVEL;
+		pj->read = by_access ? access : level->read_pj * bytes;
+		pj->fill = pj->update = by_access ? access : level->write_pj * bytes;
+		*timeloop = *pj;
+		return;
+	}
+	pj->read = pj->fill = pj->update = energy_of_access(level);
+	timeloop->read = timeloop->fill = timeloop->update = energy_of_access_timeloop(level);
+}
+
+static const struct field gated_fields[] = {
+	{"power_gated_at", FIELD_TEXT, "level with which this one is switched off",
+		.usual = "itself", .spellings = "power_gated_at", INTO(struct level, gated_at),
+		.marks = ATTRIBUTE_OWN},
+	{0},
+};
+const struct noun gated_noun = {.name = "gated", .fields = gated_fields};
+
 static const char *const transfer_names[] = {"delta", "box", NULL};
 
-/* In the order in which one needs the other: words, rows, the capacity, bandwidths. */
-static const struct field storage_fields[] = {
-	{"datawidth", FIELD_WHOLE, "bits of a word", .usual = "16",
-		INTO(struct level, store.word_bits), .least = 1, .most = 4096,
-		.spellings = "word_bits word_width datawidth data_width"},
-	{"width", FIELD_WHOLE,
-		"bits of a row, `datawidth` x `block_size` x `cluster_size`: two of the three give "
-		"the third, `width` alone one block; blocks beside a `cluster_size` are rounded "
-		"down, to a word at least",
-		.spellings = "width memory_width data_storage_width", .read = read_row},
-	{"block_size", FIELD_WHOLE, "words that one access takes", .usual = "1",
-		.spellings = "block_size n_words"},
-	{"cluster_size", FIELD_WHOLE, "instances that one access serves", .usual = "1",
-		.spellings = "cluster_size"},
-	{"size", FIELD_SIZE, "capacity in bytes", .usual = "unlimited", .read = read_capacity},
-	{"depth", FIELD_WHOLE,
-		"capacity in rows; 0 is a buffer without room, which mappings bypass",
-		.spellings = "depth memory_depth data_storage_depth"},
-	{"entries", FIELD_WHOLE, "capacity in words; it counts before `depth`",
-		.usual = "unlimited"},
-	{"sizeKB", FIELD_WHOLE, "capacity in units of 1024 bytes", .spellings = "sizeKB sizekb"},
+/* They need the words, the rows and the capacity. */
+static const struct field memory_fields[] = {
 	{"read_bandwidth", FIELD_RATE, "of a port for reads", .usual = "unlimited",
 		.spellings = "read_bandwidth", .read = read_port,
 		INTO(struct level, store.read_rate)},
@@ -726,9 +780,6 @@ static const struct field storage_fields[] = {
 	{"network_drain_latency", FIELD_WHOLE, "the same at the end", .usual = "0",
 		.spellings = "network_drain_latency", INTO(struct level, store.drain_cycles),
 		.most = INT32_MAX},
-	{"power_gated_at", FIELD_TEXT, "level with which this one is switched off",
-		.usual = "itself", .spellings = "power_gated_at", INTO(struct level, gated_at),
-		.marks = ATTRIBUTE_OWN},
 	{"per_dataspace_bandwidth_consumption_scale", FIELD_NUMBER,
 		"`{Weights: 0.5}`: part of a word that each of theirs takes of the bandwidth",
 		.usual = "1", .shape = SHAPE_NAMED, .read = read_by_space,
@@ -750,43 +801,24 @@ static const struct field storage_fields[] = {
 	{"write_energy_per_byte", FIELD_ENERGY, "the same of writes", .usual = "built in",
 		INTO(struct level, write_pj)},
 	{"vector_access_energy", FIELD_ENERGY, "of one access, instead of those per byte",
-		.spellings = "vector_access_energy"},
+		.spellings = "vector_access_energy", .read = read_energies},
 	{0},
 };
-static const struct noun *const storage_parts[] = {&network_energies_noun, &pipes_noun, NULL};
-const struct noun storage_noun = {
-	.name = "storage", .fields = storage_fields, .parts = storage_parts};
-
-/* Reads the energies per byte, or per access of a block; they are built in if neither is given. */
-static void read_energies(struct reader *attributes, struct level *level)
-{
-	struct action_energies *pj = &level->pj, *timeloop = &level->timeloop_pj;
-	double bytes = (double)level->store.word_bits * (double)level->store.block_words / 8,
-	       access = 0;
-	bool reads = reader_given(attributes, "read_energy_per_byte");
-	bool writes = reader_given(attributes, "write_energy_per_byte");
-	bool whole = read_picojoules(attributes, "vector_access_energy", OPTIONAL, &access);
-	if (whole && (reads || writes))
-		diag_error(attributes->reading->diag,
-			read_node(attributes, "vector_access_energy", OPTIONAL)->span,
-			"%s has energies per byte, and one of an access", attributes->what);
-	if (whole)
-		level->read_pj = level->write_pj = access / bytes;
-	if (whole || reads || writes) {
-		pj->origin = ENERGY_OF_LEVEL;
-		pj->read = whole ? access : level->read_pj * bytes;
-		pj->fill = pj->update = whole ? access : level->write_pj * bytes;
-		*timeloop = *pj;
-		return;
-	}
-	pj->read = pj->fill = pj->update = energy_of_access(level);
-	timeloop->read = timeloop->fill = timeloop->update = energy_of_access_timeloop(level);
-}
+static const struct noun memory_noun = {.name = "memory", .fields = memory_fields};
+static const struct noun *const storage_parts[] = {&word_noun, &amount_noun, &memory_noun,
+	&gated_noun, &network_energies_noun, &pipes_noun, NULL};
+const struct noun storage_noun = {.name = "storage", .parts = storage_parts};
 
 void attributes_storage(struct reader *attributes, const struct arch *arch, struct level *level)
 {
+	struct amounts amounts = {.size = -1, .depth = -1, .entries = -1, .kilobytes = -1};
 	level->turn_bytes = STICK_BYTES;
-	fields_read(attributes, &storage_noun, level, &arch->clock_hz);
+	fields_read(attributes, &word_noun, level, NULL);
+	fields_read(attributes, &amount_noun, &amounts, NULL);
+	set_row(attributes, &amounts, level);
+	find_capacity(attributes, &amounts, level);
+	fields_read(attributes, &memory_noun, level, &arch->clock_hz);
+	fields_read(attributes, &gated_noun, level, NULL);
 	fields_read(attributes, &network_energies_noun, level, NULL);
 	if (reader_given(attributes, "turn_bytes") && !level->turn.num && !level->turn_repeated.num)
 		reader_refuse(attributes, "turn_bytes", "says nothing without 'turn_time'");
@@ -794,7 +826,6 @@ void attributes_storage(struct reader *attributes, const struct arch *arch, stru
 		!level->store.shared_rate.num)
 		reader_refuse(attributes, "row_time",
 			"is of a port; give its 'read_bandwidth' or 'shared_bandwidth'");
-	read_energies(attributes, level);
 }
 
 /* Operations per cycle. */
@@ -807,17 +838,21 @@ static void read_pace(
 			attributes, field->key, "is 0; operations per cycle and instance are more");
 }
 
-static const struct field compute_fields[] = {
-	{"datawidth", FIELD_WHOLE, "bits of a word", .usual = "16",
-		INTO(struct level, store.word_bits), .least = 1, .most = 4096,
-		.spellings = "word_bits word_width datawidth data_width"},
+struct factors_form {
+	int64_t bits;
+};
+
+static const struct field factor_fields[] = {
 	{"width", FIELD_WHOLE, "bits of the factors", .usual = "`datawidth`",
-		.spellings = "width memory_width data_storage_width"},
+		.spellings = "width memory_width data_storage_width",
+		INTO(struct factors_form, bits), .least = 1, .most = 4096},
 	{"multiplier_width", FIELD_WHOLE, "the same, as Accelergy's multipliers call it",
-		.usual = "`datawidth`"},
-	{"power_gated_at", FIELD_TEXT, "level with which this one is switched off",
-		.usual = "itself", .spellings = "power_gated_at", INTO(struct level, gated_at),
-		.marks = ATTRIBUTE_OWN},
+		.usual = "`datawidth`", INTO(struct factors_form, bits), .least = 1, .most = 4096},
+	{0},
+};
+static const struct noun factor_noun = {.name = "factors", .fields = factor_fields};
+
+static const struct field rate_fields[] = {
 	{"mac_rate", FIELD_RATIO,
 		"multiply-adds per cycle; on machines with boxes at 16 bits. Above 1 it is that of "
 		"an ideal array: it reads a tile of the storage around it once, as if its "
@@ -848,20 +883,24 @@ static const struct field compute_fields[] = {
 		.usual = "0, of problems `mac_energy`", INTO(struct level, vector_pj)},
 	{0},
 };
-const struct noun compute_noun = {.name = "compute", .fields = compute_fields};
+static const struct noun rate_noun = {.name = "rates", .fields = rate_fields};
+static const struct noun *const compute_parts[] = {
+	&word_noun, &factor_noun, &gated_noun, &rate_noun, NULL};
+const struct noun compute_noun = {.name = "compute", .parts = compute_parts};
 
 void attributes_compute(struct reader *attributes, struct level *level)
 {
 	struct action_energies *pj = &level->pj, *timeloop = &level->timeloop_pj;
-	fields_read(attributes, &compute_noun, level, NULL);
-	int64_t bits = level->store.word_bits;
-	read_integer(attributes, "width", OPTIONAL, 1, 4096, &bits);
-	read_integer(attributes, "multiplier_width", OPTIONAL, 1, 4096, &bits);
+	fields_read(attributes, &word_noun, level, NULL);
+	struct factors_form form = {level->store.word_bits};
+	fields_read(attributes, &factor_noun, &form, NULL);
+	fields_read(attributes, &gated_noun, level, NULL);
+	fields_read(attributes, &rate_noun, level, NULL);
 	bool given = reader_given(attributes, "mac_energy");
 	level->vector_priced = reader_given(attributes, "vector_energy");
 	pj->origin = given ? ENERGY_OF_LEVEL : ENERGY_BUILT_IN;
 	*timeloop = *pj;
-	pj->compute = given ? level->mac_pj : energy_of_mac(level->device, bits);
+	pj->compute = given ? level->mac_pj : energy_of_mac(level->device, form.bits);
 	timeloop->compute = given ? level->mac_pj : energy_of_mac_timeloop(level->store.word_bits);
 }
 
@@ -870,14 +909,6 @@ void attributes_compute(struct reader *attributes, struct level *level)
 static const struct field any_level_fields[] = {
 	{"systolic", FIELD_FLAG, "the instances are the PEs of a systolic array", .usual = "false",
 		INTO(struct level, systolic), .marks = ATTRIBUTE_OWN},
-	{"has_power_gating", FIELD_FLAG, "what is inside is switched off together with it",
-		.usual = "false", .spellings = "has_power_gating",
-		.marks = ATTRIBUTE_OWN | ATTRIBUTE_ACCEPTED},
-	{"global_cycle_seconds", FIELD_NUMBER, "a cycle in seconds, instead of a `clock`",
-		.usual = "1e-9", .read = field_skip, .marks = ATTRIBUTE_OWN | ATTRIBUTE_ACCEPTED},
-	{"instances", FIELD_WHOLE, NULL, .marks = ATTRIBUTE_OWN},
-	{"meshX", FIELD_WHOLE, NULL, .marks = ATTRIBUTE_OWN},
-	{"meshY", FIELD_WHOLE, NULL, .marks = ATTRIBUTE_OWN},
 	{"version", FIELD_TEXT, NULL, .marks = ATTRIBUTE_OWN | ATTRIBUTE_ACCEPTED},
 	{"adder_width", FIELD_WHOLE, NULL, .marks = ATTRIBUTE_ACCEPTED},
 	{"area_share", FIELD_NUMBER, NULL, .marks = ATTRIBUTE_ACCEPTED},
@@ -892,7 +923,9 @@ static const struct field any_level_fields[] = {
 	{"tile_width", FIELD_NUMBER, NULL, .marks = ATTRIBUTE_UNPRICED},
 	{0},
 };
-const struct noun any_level_noun = {.name = "level", .fields = any_level_fields};
+static const struct noun *const any_level_parts[] = {&gating_noun, &seconds_noun, &mesh_noun, NULL};
+const struct noun any_level_noun = {
+	.name = "level", .fields = any_level_fields, .parts = any_level_parts};
 
 static const struct noun *const attribute_parts[] = {
 	&machine_noun, &storage_noun, &compute_noun, &any_level_noun, NULL};
