@@ -424,11 +424,10 @@ static int tell(const struct certificate_result *result, const struct nest_searc
 	if (result->answer == VERDICT_NO)
 		diag_error(diag, result->span, "rejected: %s", result->why);
 	diag_print(diag, stderr);
-	command_print(
-		format == FORMAT_TEXT
-			? certificate_report_text(arena, search, certificate, result)
-			: command_value(arena, format,
-				  certificate_report_json(arena, search, certificate, result)));
+	json_t *tree = certificate_report_json(arena, search, certificate, result);
+	command_print(format == FORMAT_TEXT ? certificate_report_text(arena, tree)
+					    : command_value(arena, format, json_incref(tree)));
+	json_decref(tree);
 	return listener_status(result->answer);
 }
 

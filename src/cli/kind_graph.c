@@ -168,8 +168,8 @@ static json_t *details(const struct inputs *inputs)
 /* --- check */
 
 /* Runs the plan with identities in every stick, as far as memory allows: what is illegal shows. */
-static int check_plan(
-	const struct inputs *inputs, const struct recipe_result *made, enum format format)
+static int check_plan(const struct inputs *inputs, const struct recipe_result *made,
+	enum format format, json_t *tree)
 {
 	const struct graph_inputs *own = inputs->own;
 	struct outcome outcome;
@@ -196,9 +196,10 @@ static int check_plan(
 				"lxplore: the simulator's counts are not the model's\n");
 		return EXIT_IMPOSSIBLE;
 	}
-	command_print(format == FORMAT_TEXT ? plan_check_text(inputs->arena, &outcome)
-					    : command_value(inputs->arena, format,
-						      plan_check_json(own->workload, &outcome)));
+	plan_check_add(tree, &outcome);
+	command_print(format == FORMAT_TEXT
+			      ? plan_check_text(inputs->arena, tree)
+			      : command_value(inputs->arena, format, json_incref(tree)));
 	return EXIT_FOUND;
 }
 
@@ -207,17 +208,16 @@ static int check(const struct inputs *inputs, enum format format)
 	const struct graph_inputs *own = inputs->own;
 	if (!graph_inputs_check_plan(inputs))
 		return command_refuse(inputs->diag);
+	json_t *tree = plan_check_json(own->arch, own->workload);
 	if (format == FORMAT_TEXT)
-		command_print(arena_format(inputs->arena,
-			"specs: %s, %d cores; %s, %zu ops, %zu tensors\n", own->arch->name,
-			(int)arch_cores(own->arch), own->workload->name, own->workload->op_count,
-			own->workload->tensor_count));
+		command_print(plan_check_text(inputs->arena, tree));
 	if (format == FORMAT_TEXT && option_find(inputs->arguments, "verbose"))
 		command_print(layouts_text(inputs->arena, own->workload));
 	struct recipe_result made = graph_inputs_plan(inputs);
-	if (!graph_inputs_believe(inputs, &made))
-		return EXIT_IMPOSSIBLE;
-	return check_plan(inputs, &made, format);
+	int status = graph_inputs_believe(inputs, &made) ? check_plan(inputs, &made, format, tree)
+							 : EXIT_IMPOSSIBLE;
+	json_decref(tree);
+	return status;
 }
 
 static int check_claim(
@@ -241,9 +241,11 @@ static int check_claim(
 	if (claim.answer == VERDICT_NO)
 		diag_error(inputs->diag, own->plan_span, "rejected: %s", claim.why);
 	diag_print(inputs->diag, command_people());
+	json_t *tree = claim_report_json(&claim);
 	command_print(format == FORMAT_TEXT
-			      ? claim_report_text(inputs->arena, &claim)
-			      : command_value(inputs->arena, format, claim_report_json(&claim)));
+			      ? claim_report_text(inputs->arena, tree)
+			      : command_value(inputs->arena, format, json_incref(tree)));
+	json_decref(tree);
 	return listener_status(claim.answer);
 }
 

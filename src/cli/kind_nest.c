@@ -246,9 +246,11 @@ static int check(const struct inputs *inputs, enum format format)
 	if (report.mapping && find_counting(own, inputs->arena, inputs->diag) == COUNTING_TIMELOOP)
 		warn_homes(own, own->mapping, "the mapping", inputs->arena, inputs->diag);
 	diag_print(inputs->diag, command_people());
-	command_print(format == FORMAT_TEXT ? mapspace_check_text(inputs->arena, &report)
-					    : command_value(inputs->arena, format,
-						      mapspace_check_json(inputs->arena, &report)));
+	json_t *tree = mapspace_check_json(inputs->arena, &report);
+	command_print(format == FORMAT_TEXT
+			      ? mapspace_check_text(inputs->arena, &check, tree)
+			      : command_value(inputs->arena, format, json_incref(tree)));
+	json_decref(tree);
 	return report.mapping && report.why[0] ? EXIT_IMPOSSIBLE
 					       : listener_status(mapspace_verdict(&check));
 }
@@ -263,8 +265,12 @@ static void tell_conflict(struct exploring *exploring)
 	struct diag *silent = diag_open(exploring->arena);
 	struct mapspace_check check =
 		mapspace_check(own->domain, own->constraints, &stopper, silent, exploring->arena);
-	if (!check.contradictory && check.feasible.verdict == VERDICT_NO)
-		fputs(mapspace_conflict_text(exploring->arena, &check), exploring->people);
+	if (check.contradictory || check.feasible.verdict != VERDICT_NO)
+		return;
+	struct mapspace_check_report report = {.check = &check};
+	json_t *tree = mapspace_check_json(exploring->arena, &report);
+	fputs(mapspace_conflict_text(exploring->arena, &check, tree), exploring->people);
+	json_decref(tree);
 }
 
 static int prepare(struct exploring *exploring)

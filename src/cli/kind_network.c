@@ -491,13 +491,14 @@ static int check(const struct inputs *inputs, enum format format)
 		}
 		struct mapspace_check check = check_layer(inputs, l);
 		struct mapspace_check_report report = {.check = &check};
-		json_object_set_new(
-			layers, layer->name, mapspace_check_json(inputs->arena, &report));
+		json_t *tree = mapspace_check_json(inputs->arena, &report);
+		json_object_set_new(layers, layer->name, tree);
 		if (mapspace_verdict(&check) == VERDICT_YES) {
 			text_add(&text, "%s: fits, %s mappings\n", layer->name, check.narrowed.all);
 			continue;
 		}
-		text_add(&text, "%s: %s", layer->name, mapspace_check_text(inputs->arena, &report));
+		text_add(&text, "%s: %s", layer->name,
+			mapspace_check_text(inputs->arena, &check, tree));
 		if (worst != VERDICT_NO)
 			worst = mapspace_verdict(&check);
 	}

@@ -277,16 +277,24 @@ const char *plan_run_json(struct arena *arena, const struct run_record *record,
 	return json_text(arena, root);
 }
 
-const char *plan_check_text(struct arena *arena, const struct outcome *outcome)
+const char *plan_check_text(struct arena *arena, const json_t *tree)
 {
-	return arena_format(arena,
-		"plan: %d steps, %" PRId64 " cycles, %" PRId64 " simulated, %" PRIu64
-		" events, no fault, counts agree%s\n",
-		outcome->plan->step_count, outcome->cost.score.cycles, outcome->sim.cycles,
-		outcome->sim.events,
-		outcome->mode == SIM_COUNT
-			? " (contents are not followed in more than 1 GiB of tensors)"
-			: "");
+	static const struct result_row specs[] = {
+		{"", "specs: {architecture}, {cores} cores; {workload}, {ops} ops, {tensors} tensors",
+			NULL},
+		{NULL, NULL, NULL},
+	};
+	static const struct result_row plan[] = {
+		{"",
+			"plan: {plan.steps} steps, {plan.cycles} cycles, {plan.sim_cycles} simulated, "
+			"{plan.events} events, no fault, counts agree{plan.contents_followed?| "
+			"(contents are not followed in more than 1 GiB of tensors)}",
+			NULL},
+		{NULL, NULL, NULL},
+	};
+	struct text text = text_open(arena);
+	result_rows(&text, tree, json_object_get(tree, "plan") ? plan : specs);
+	return text_read(&text);
 }
 
 /* The loop that walks a host dimension in the first op that uses the tensor; NULL. */
@@ -334,44 +342,51 @@ const char *layouts_text(struct arena *arena, const struct workload *workload)
 	return text_read(&text);
 }
 
-json_t *plan_check_json(const struct workload *workload, const struct outcome *outcome)
+json_t *plan_check_json(const struct arch *arch, const struct workload *workload)
 {
-	const struct plan *plan = outcome->plan;
-	return json_pack("{s:s, s:I, s:s, s:I, s:I, s:{s:i, s:I, s:I, s:I, s:b}}", "architecture",
-		plan->arch->name, "cores", (json_int_t)arch_cores(plan->arch), "workload",
-		workload->name, "ops", (json_int_t)workload->op_count, "tensors",
-		(json_int_t)workload->tensor_count, "plan", "steps", plan->step_count, "cycles",
-		(json_int_t)outcome->cost.score.cycles, "sim_cycles",
-		(json_int_t)outcome->sim.cycles, "events", (json_int_t)outcome->sim.events,
-		"contents_followed", outcome->mode != SIM_COUNT);
+	return json_pack("{s:s, s:I, s:s, s:I, s:I}", "architecture", arch->name, "cores",
+		(json_int_t)arch_cores(arch), "workload", workload->name, "ops",
+		(json_int_t)workload->op_count, "tensors", (json_int_t)workload->tensor_count);
 }
 
-static const char *const answers[] = {"holds", "rejected", "undecided"};
-
-const char *claim_report_text(struct arena *arena, const struct plan_claim *claim)
+void plan_check_add(json_t *tree, const struct outcome *outcome)
 {
+	json_object_set_new(tree, "plan",
+		json_pack("{s:i, s:I, s:I, s:I, s:b}", "steps", outcome->plan->step_count, "cycles",
+			(json_int_t)outcome->cost.score.cycles, "sim_cycles",
+			(json_int_t)outcome->sim.cycles, "events", (json_int_t)outcome->sim.events,
+			"contents_followed", outcome->mode != SIM_COUNT));
+}
+
+const char *claim_report_text(struct arena *arena, const json_t *tree)
+{
+	static const struct result_row rows[] = {
+		{"certificate", "{certificate}", NULL},
+		{"claim", "{claim}", NULL},
+		{"work", "{states} states, {options+} options of ops", NULL},
+		{"compared",
+			"{compared+} steps and {compared_runs} runs of plans"
+			"{compared_all?, all that there are|, some drawn}",
+			NULL},
+		{"verified", "{undecided?no plan is below {bound#}}", NULL},
+		{"because", "{why}", NULL},
+		{NULL, NULL, NULL},
+	};
 	struct text text = text_open(arena);
-	text_add(&text, "certificate  %s\n", answers[claim->answer]);
-	text_add(&text, "claim        %s\n", claim->claim);
-	if (claim->options)
-		text_add(&text, "work         %" PRIu64 " states, %zu options of ops\n",
-			claim->states, claim->options);
-	if (claim->compared.steps)
-		text_add(&text, "compared     %" PRIu64 " steps and %" PRIu64 " runs of plans%s\n",
-			claim->compared.steps, claim->compared.runs,
-			claim->compared.all ? ", all that there are" : ", some drawn");
-	if (claim->answer == VERDICT_OPEN && claim->options)
-		text_add(&text, "verified     no plan is below %.17g\n", claim->bound);
-	if (claim->why)
-		text_add(&text, "because      %s\n", claim->why);
+	json_t *shown = json_copy((json_t *)tree);
+	const char *answer = json_string_value(json_object_get(tree, "certificate"));
+	json_object_set_new(shown, "undecided",
+		json_boolean(text_equal(answer, certificate_answers[VERDICT_OPEN])));
+	result_rows(&text, shown, rows);
+	json_decref(shown);
 	return text_read(&text);
 }
 
 json_t *claim_report_json(const struct plan_claim *claim)
 {
 	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:b, s:o, s:s?}", "certificate",
-		answers[claim->answer], "claim", claim->claim, "states", (json_int_t)claim->states,
-		"options", (json_int_t)claim->options, "compared",
+		certificate_answers[claim->answer], "claim", claim->claim, "states",
+		(json_int_t)claim->states, "options", (json_int_t)claim->options, "compared",
 		(json_int_t)claim->compared.steps, "compared_runs",
 		(json_int_t)claim->compared.runs, "compared_all", claim->compared.all, "bound",
 		claim->options ? json_real(claim->bound) : json_null(), "why", claim->why);

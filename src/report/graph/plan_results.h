@@ -62,8 +62,13 @@ const char *plan_pareto_table(
 const char *plan_run_json(struct arena *arena, const struct run_record *record,
 	const struct arch *arch, const struct explored *explored);
 
-/* The output of `check` for a plan that was executed without a fault and whose counts are the model's. */
-const char *plan_check_text(struct arena *arena, const struct outcome *outcome);
+/*
+ * The output of `check` for a graph as a tree: the specs, then a plan that was executed without a fault and whose counts
+ * are the model's.  The text is that of the specs, or of the plan once it is in the tree.
+ */
+json_t *plan_check_json(const struct arch *arch, const struct workload *workload);
+void plan_check_add(json_t *tree, const struct outcome *outcome);
+const char *plan_check_text(struct arena *arena, const json_t *tree);
 
 /*
  * A line for each tensor: "x  0: 8 of n/64  1: 512 of m  stick 2: 64 of n" is of 8 sticks of 64 elements along n,
@@ -71,12 +76,9 @@ const char *plan_check_text(struct arena *arena, const struct outcome *outcome);
  */
 const char *layouts_text(struct arena *arena, const struct workload *workload);
 
-/* The same as JSON, with the workload as the specs give it. */
-json_t *plan_check_json(const struct workload *workload, const struct outcome *outcome);
-
 /* The output of `check --certificate` for a plan: the claim, the answer, and the number of states examined. */
-const char *claim_report_text(struct arena *arena, const struct plan_claim *claim);
 json_t *claim_report_json(const struct plan_claim *claim);
+const char *claim_report_text(struct arena *arena, const json_t *tree);
 
 /*
  * When each engine worked on each step of an execution, all cores together, for drawings.  A list by step, then

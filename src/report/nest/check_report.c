@@ -1,10 +1,10 @@
 #include "report/nest/check_report.h"
 
 #include "base/arena.h"
-#include "base/number.h"
 #include "base/text.h"
 #include "model/nest/nest_mapping.h"
 #include "report/run/json.h"
+#include "report/run/listing.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -105,7 +105,7 @@ static const char *most_text(
 		check->hierarchy->levels[shortage->level].name, shortage->given, most, where);
 }
 
-const char *shortage_text(
+static const char *shortage_text(
 	struct arena *arena, const struct mapspace_check *check, const struct shortage *shortage)
 {
 	switch (shortage->kind) {
@@ -124,7 +124,8 @@ const char *shortage_text(
 	}
 }
 
-const char *const *conflict_machine(struct arena *arena, const struct mapspace_check *check)
+/* Lists what of the machine takes part in a conflict; NULL ends the list. */
+static const char *const *conflict_machine(struct arena *arena, const struct mapspace_check *check)
 {
 	const struct infeasible_set *conflict = &check->conflict;
 	enum { MOST = 3 * ARCH_LEVELS_MOST + SHAPE_DIMENSIONS_MOST };
@@ -149,128 +150,6 @@ const char *const *conflict_machine(struct arena *arena, const struct mapspace_c
 				check->shape->dimensions[d].name,
 				check->shape->dimensions[d].extent);
 	return list;
-}
-
-/* --- the text */
-
-static void add_reasons(struct text *text, const struct mapspace_check *check)
-{
-	text_add(text, "infeasible: no mapping fits\n");
-	for (size_t i = 0; i < check->shortages.count; i++)
-		text_add(
-			text, "  %s\n", shortage_text(text->arena, check, &check->shortages.at[i]));
-	if (check->shortages.count == 0 && !check->shortages.open)
-		text_add(text, "  no change of a single limit would do\n");
-	if (check->shortages.open)
-		text_add(
-			text, "  (a question about the limits was too hard; one may be missing)\n");
-}
-
-static void add_conflict(struct text *text, const struct mapspace_check *check)
-{
-	const struct infeasible_set *conflict = &check->conflict;
-	size_t chosen = 0;
-	for (size_t i = 0; i < conflict->members.count; i++)
-		chosen += conflict->chosen[i];
-	if (!conflict->found)
-		return;
-	if (chosen == 0)
-		text_add(text, "no constraint takes part in this\n");
-	else if (conflict->open)
-		text_add(text, "these cannot be met together (perhaps fewer would do):\n");
-	else if (chosen == 1)
-		text_add(text, "this cannot be met; without it a mapping fits:\n");
-	else
-		text_add(text, "these cannot be met together; without any one of them a mapping "
-			       "fits:\n");
-	for (size_t i = 0; i < conflict->members.count; i++) {
-		const struct constraint *member = &conflict->members.at[i];
-		struct span span = source_told(member->span);
-		if (!conflict->chosen[i])
-			continue;
-		text_add(text, "  ");
-		if (span.source)
-			text_add(text, "%s:%d:%d: ", span.source->name, span.line, span.column);
-		text_add(text, "%s\n", check->explained[i]);
-	}
-	const char *const *machine = conflict_machine(text->arena, check);
-	text_add(text, machine[0] ? "what takes part of machine and problem:\n" : "");
-	for (int i = 0; machine[i]; i++)
-		text_add(text, "  %s\n", machine[i]);
-}
-
-static int width_of(int width, const char *text)
-{
-	return (int)number_max(width, (int64_t)strlen(text));
-}
-
-static void add_row(struct text *text, const char *name, const char *machine,
-	const char *constrained, const char *narrowed, const int *widths)
-{
-	text_add(text, "  %-*s  %*s", widths[0], name, widths[1], machine);
-	text_add(text, "  %*s  %*s\n", widths[2], constrained, widths[3], narrowed);
-}
-
-static void add_sizes(struct text *text, const struct mapspace_check *check)
-{
-	const struct space_sizes *a = &check->machine, *b = &check->constrained,
-				 *c = &check->narrowed;
-	int widths[4] = {9, width_of(7, a->all), width_of(11, b->all), width_of(8, c->all)};
-	for (int d = 0; d < check->shape->dimension_count; d++)
-		widths[0] = width_of(widths[0],
-			arena_format(text->arena, "  of %s", check->shape->dimensions[d].name));
-	text_add(text, "mapspace\n");
-	add_row(text, "", "machine", "constraints", "fan-outs", widths);
-	for (int i = 0; i < CHOICE_COUNT; i++) {
-		add_row(text, space_choice_names[i], a->choices[i], b->choices[i], c->choices[i],
-			widths);
-		for (int d = 0; i == CHOICE_FACTORS && d < check->shape->dimension_count; d++)
-			add_row(text,
-				arena_format(
-					text->arena, "  of %s", check->shape->dimensions[d].name),
-				a->dimensions[d], b->dimensions[d], c->dimensions[d], widths);
-	}
-	add_row(text, "mappings", a->all, b->all, c->all, widths);
-}
-
-static void add_mapping(struct text *text, const struct mapspace_check_report *report)
-{
-	if (!report->why[0])
-		text_add(text, "mapping: fits and meets every constraint\n");
-	else
-		text_add(text, "mapping: cannot be\n");
-	for (int i = 0; report->why[i]; i++)
-		text_add(text, "  %s\n", report->why[i]);
-}
-
-const char *mapspace_conflict_text(struct arena *arena, const struct mapspace_check *check)
-{
-	struct text text = text_open(arena);
-	add_reasons(&text, check);
-	add_conflict(&text, check);
-	return text_read(&text);
-}
-
-const char *mapspace_check_text(struct arena *arena, const struct mapspace_check_report *report)
-{
-	struct text text = text_open(arena);
-	const struct mapspace_check *check = report->check;
-	if (check->contradictory)
-		text_add(&text, "infeasible: constraints contradict each other\n");
-	else if (check->feasible.verdict == VERDICT_YES)
-		text_add(&text, "feasible, for example: %s\n",
-			nest_mapping_print(
-				arena, check->arch, check->shape, &check->feasible.witness));
-	else if (check->feasible.verdict == VERDICT_OPEN)
-		text_add(&text, "whether any mapping fits was not decided in %" PRIu64 " steps\n",
-			check->feasible.work);
-	else
-		text_add(&text, "%s", mapspace_conflict_text(arena, check));
-	if (report->mapping)
-		add_mapping(&text, report);
-	if (!check->contradictory)
-		add_sizes(&text, check);
-	return text_read(&text);
 }
 
 static const char *const kind_names[] = {
@@ -373,7 +252,110 @@ json_t *mapspace_check_json(struct arena *arena, const struct mapspace_check_rep
 	return root;
 }
 
-static const char *const answers[] = {"holds", "rejected", "undecided"};
+/* --- the text */
+
+/* Sizes are texts of digits, of which a table shows those that matter. */
+static json_t *size_value(const json_t *size)
+{
+	return size ? json_real(strtod(json_string_value(size), NULL)) : json_null();
+}
+
+/* A row of the table of sizes: those of a choice, and of each dimension of it. */
+static json_t *make_size_row(const json_t *mapspace, const char *name, const char *key)
+{
+	json_t *dimensions = json_object(), *sizes, *size;
+	json_t *row = json_pack("{s:s, s:o}", "name", name, "dimensions", dimensions);
+	const char *space, *dimension;
+	json_object_foreach((json_t *)mapspace, space, sizes) {
+		json_object_set_new(row, space, size_value(json_object_get(sizes, key)));
+		json_object_foreach(json_object_get(sizes, "dimensions"), dimension, size) {
+			if (!text_equal(key, space_choice_names[CHOICE_FACTORS]))
+				break;
+			if (!json_object_get(dimensions, dimension))
+				json_object_set_new(dimensions, dimension, json_object());
+			json_object_set_new(
+				json_object_get(dimensions, dimension), space, size_value(size));
+		}
+	}
+	return row;
+}
+
+/* Adds the number of mappings on the machine, under the constraints, and after their fan-outs were narrowed. */
+static void add_sizes(struct text *text, const json_t *mapspace)
+{
+	static const struct result_column columns[] = {
+		{"<mapspace", "{name}", "  of {.}"},
+		{"machine", "{machine}", "{machine}"},
+		{"constraints", "{constraints}", "{constraints}"},
+		{"fan-outs", "{fanouts}", "{fanouts}"},
+		{NULL, NULL, NULL},
+	};
+	json_t *rows = json_array();
+	for (int c = 0; c < CHOICE_COUNT; c++)
+		json_array_append_new(rows,
+			make_size_row(mapspace, space_choice_names[c], space_choice_names[c]));
+	json_array_append_new(rows, make_size_row(mapspace, "mappings", "all"));
+	result_table(text, rows, columns, "dimensions");
+	json_decref(rows);
+}
+
+static const struct result_row infeasible_rows[] = {
+	{"", "infeasible: no mapping fits", NULL},
+	{"", "  {text}", "reasons"},
+	{"", "{single_limit?|  no change of a single limit would do}", NULL},
+	{"", "{open?  (a question about the limits was too hard; one may be missing)}", NULL},
+	{"",
+		"{conflict?{conflict.constraints?{conflict.minimal?{several?these cannot be met "
+		"together; without any one of them|this cannot be met; without it} a mapping "
+		"fits:|these cannot be met together (perhaps fewer would do):}|no constraint takes "
+		"part in this}}",
+		NULL},
+	{"", "  {file?{file}:{line}:{column}: }{text}", "conflict.constraints"},
+	{"", "{conflict.machine?what takes part of machine and problem:}", NULL},
+	{"", "  {}", "conflict.machine"},
+	{NULL, NULL, NULL},
+};
+
+const char *mapspace_conflict_text(
+	struct arena *arena, const struct mapspace_check *check, const json_t *tree)
+{
+	struct text text = text_open(arena);
+	json_t *shown = json_copy((json_t *)tree);
+	const json_t *conflict = json_object_get(tree, "conflict");
+	json_object_update_new(
+		shown, json_pack("{s:b, s:b, s:b}", "open", check->shortages.open, "single_limit",
+			       check->shortages.count || check->shortages.open, "several",
+			       json_array_size(json_object_get(conflict, "constraints")) > 1));
+	result_rows(&text, shown, infeasible_rows);
+	json_decref(shown);
+	return text_read(&text);
+}
+
+const char *mapspace_check_text(
+	struct arena *arena, const struct mapspace_check *check, const json_t *tree)
+{
+	static const struct result_row mapping[] = {
+		{"", "{mapping?mapping: {mapping.feasible?fits and meets every constraint|cannot be}}",
+			NULL},
+		{"", "  {}", "mapping.why"},
+		{NULL, NULL, NULL},
+	};
+	struct text text = text_open(arena);
+	if (check->contradictory)
+		text_add(&text, "infeasible: constraints contradict each other\n");
+	else if (check->feasible.verdict == VERDICT_YES)
+		text_add(&text, "feasible, for example: %s\n",
+			json_string_value(json_object_get(tree, "witness")));
+	else if (check->feasible.verdict == VERDICT_OPEN)
+		text_add(&text, "whether any mapping fits was not decided in %" PRIu64 " steps\n",
+			check->feasible.work);
+	else
+		text_add(&text, "%s", mapspace_conflict_text(arena, check, tree));
+	result_rows(&text, tree, mapping);
+	if (!check->contradictory)
+		add_sizes(&text, json_object_get(tree, "mapspace"));
+	return text_read(&text);
+}
 
 static const char *objectives_text(struct arena *arena, const struct nest_search *search,
 	const struct certificate *certificate)
@@ -404,23 +386,20 @@ static const char *claim_text(struct arena *arena, const struct nest_search *sea
 		certificate->point_count, names, within);
 }
 
-const char *certificate_report_text(struct arena *arena, const struct nest_search *search,
-	const struct certificate *certificate, const struct certificate_result *result)
+const char *certificate_report_text(struct arena *arena, const json_t *tree)
 {
+	static const struct result_row rows[] = {
+		{"certificate", "{certificate}", NULL},
+		{"claim", "{claim} ({counting} counting)", NULL},
+		{"choices", "{decided} of {choices} decided, {by_one_bound} of them by one bound",
+			NULL},
+		{"work", "{steps} bounds and mappings, {evaluated} of them counted by the model",
+			NULL},
+		{"because", "{because}", NULL},
+		{NULL, NULL, NULL},
+	};
 	struct text text = text_open(arena);
-	text_add(&text, "certificate  %s\n", answers[result->answer]);
-	text_add(&text, "claim        %s (%s counting)\n", claim_text(arena, search, certificate),
-		counting_names[search->counting]);
-	text_add(&text,
-		"choices      %" PRIu64 " of %" PRIu64 " decided, %" PRIu64
-		" of them by one bound\n",
-		result->done, result->choices, result->excluded);
-	text_add(&text,
-		"work         %" PRIu64 " bounds and mappings, %" PRIu64
-		" of them counted by the model\n",
-		result->steps, result->evaluated);
-	if (result->why)
-		text_add(&text, "because      %s\n", result->why);
+	result_rows(&text, tree, rows);
 	return text_read(&text);
 }
 
@@ -428,9 +407,10 @@ json_t *certificate_report_json(struct arena *arena, const struct nest_search *s
 	const struct certificate *certificate, const struct certificate_result *result)
 {
 	return json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:s*}", "certificate",
-		answers[result->answer], "claim", claim_text(arena, search, certificate),
-		"counting", counting_names[search->counting], "choices",
-		(json_int_t)result->choices, "decided", (json_int_t)result->done, "by_one_bound",
-		(json_int_t)result->excluded, "steps", (json_int_t)result->steps, "evaluated",
-		(json_int_t)result->evaluated, "because", result->why);
+		certificate_answers[result->answer], "claim",
+		claim_text(arena, search, certificate), "counting",
+		counting_names[search->counting], "choices", (json_int_t)result->choices, "decided",
+		(json_int_t)result->done, "by_one_bound", (json_int_t)result->excluded, "steps",
+		(json_int_t)result->steps, "evaluated", (json_int_t)result->evaluated, "because",
+		result->why);
 }

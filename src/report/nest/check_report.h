@@ -26,22 +26,17 @@ struct mapspace_check_report {
 };
 
 struct arena;
-const char *mapspace_check_text(struct arena *arena, const struct mapspace_check_report *report);
 json_t *mapspace_check_json(struct arena *arena, const struct mapspace_check_report *report);
 
-/* Why nothing fits, and the constraints in conflict, of VERDICT_NO. */
-const char *mapspace_conflict_text(struct arena *arena, const struct mapspace_check *check);
-
-/* Sentences that the forms share: why nothing fits; what of the machine takes part in a conflict
- * (NULL ends them). */
-const char *shortage_text(
-	struct arena *arena, const struct mapspace_check *check, const struct shortage *shortage);
-const char *const *conflict_machine(struct arena *arena, const struct mapspace_check *check);
+/* That tree for people; and of VERDICT_NO alone why nothing fits, and the constraints in conflict. */
+const char *mapspace_check_text(
+	struct arena *arena, const struct mapspace_check *check, const json_t *tree);
+const char *mapspace_conflict_text(
+	struct arena *arena, const struct mapspace_check *check, const json_t *tree);
 
 /* The output of `check --certificate`: the claim, the answer, and the number of cells examined. */
-const char *certificate_report_text(struct arena *arena, const struct nest_search *search,
-	const struct certificate *certificate, const struct certificate_result *result);
 json_t *certificate_report_json(struct arena *arena, const struct nest_search *search,
 	const struct certificate *certificate, const struct certificate_result *result);
+const char *certificate_report_text(struct arena *arena, const json_t *tree);
 
 #endif

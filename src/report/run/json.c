@@ -96,6 +96,8 @@ json_t *json_real_or_infinite(double value)
 	return isinf(value) ? json_string("infinite") : json_real(value);
 }
 
+const char *const certificate_answers[] = {"holds", "rejected", "undecided"};
+
 static json_t *make_sources(const struct run_record *record, struct arena *arena)
 {
 	json_t *list = json_array();

@@ -33,6 +33,9 @@ const char *json_dump(struct arena *arena, json_t *value, size_t flags);
 /* A number; "infinite" where it is, for which JSON has none. */
 json_t *json_real_or_infinite(double value);
 
+/* Answers of a checker of certificates by enum verdict: "holds", "rejected", "undecided". */
+extern const char *const certificate_answers[];
+
 /*
  * run.json: what made a results folder.  Provenance and counters; the one file
  * in it that carries time, and so differs between equal runs.

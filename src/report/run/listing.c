@@ -209,6 +209,8 @@ static const char *value_text(struct arena *arena, const json_t *value, const ch
 		return arena_format(arena, "%.1f %%", 100 * number);
 	if (form != '#' && kind != AMOUNT_NUMBER)
 		return amount_in(arena, number, unit ? unit : amount_unit(kind, number));
+	if (form == '#' && json_is_real(value))
+		return arena_format(arena, "%.17g", number);
 	return json_is_real(value) ? amount_number(arena, number) : json_leaf_text(arena, value);
 }
 
@@ -231,13 +233,15 @@ static bool pattern_value(
 	struct text *text, const struct result_place *place, const char *at, const char *end)
 {
 	const char *choice = pattern_find(at, end, "?");
-	char form = choice > at && strchr("#%", choice[-1]) ? choice[-1] : '\0';
+	char form = choice > at && strchr("#%+", choice[-1]) ? choice[-1] : '\0';
 	const char *key = arena_format(text->arena, "%.*s", (int)(choice - at) - (form != 0), at);
 	if (text_equal(key, "."))
 		text_add(text, "%s", place->key);
 	if (text_equal(key, "."))
 		return true;
 	const json_t *value = value_at(text->arena, place->tree, key);
+	if (form == '+' && json_number_value(value) <= 0)
+		value = NULL;
 	if (choice < end) {
 		const char *other = pattern_find(choice + 1, end, "|");
 		bool is_empty = json_is_array(value) && !json_array_size(value);
@@ -295,10 +299,8 @@ static void add_result_line(struct text *text, const struct result_place *place,
 	const struct result_row *row)
 {
 	const char *words = pattern_text(text->arena, place, row->pattern);
-	if (!*words)
-		return;
-	text_add(text, "%-*s", width, row->label);
-	listing_wrap(text, words, (size_t)width);
+	if (*words)
+		text_add(text, "%-*s%s\n", width, row->label, words);
 }
 
 void result_rows(struct text *text, const json_t *tree, const struct result_row *rows)

@@ -12,7 +12,8 @@
  *
  *	{key}            the value: a number of a key that ends in _ns, _pj or _bytes with its unit (base/amount.h), a
  *	                 list or an object with commas between.  Keys and numbers with dots between lead further down: "{pes.0}"
- *	{key#}           the number without a unit
+ *	{key#}           the number without a unit, in all digits.
+ *	{key+}           the number if it is above zero, else a missing value.
  *	{key%}           the share as a percentage
  *	{.}              the key or the number of the tree in the tree around it
  *	{key?yes|no}     one of two patterns: `no`, which may be left out, of null, false, an empty list or no value
@@ -29,7 +30,7 @@ struct result_row {
 };
 
 /* Adds a line for each row, `label` first, then the pattern, all of them aligned; a row without a label ends them.
- * Empty lines are left out, long ones wrapped behind the labels.  If all labels are "", lines begin with the pattern. */
+ * Empty lines are left out.  If all labels are "", lines begin with the pattern. */
 void result_rows(struct text *text, const json_t *tree, const struct result_row *rows);
 
 struct result_column {
