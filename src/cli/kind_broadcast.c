@@ -141,10 +141,10 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 	if (trace && outcome.execution.finished)
 		command_write(
 			arena, trace->text, broadcast_trace_json(arena, &outcome, &times, clock));
-	command_print(format == FORMAT_TEXT
-			      ? broadcast_text(arena, &outcome, clock, simulated)
-			      : command_value(arena, format,
-					broadcast_json(arena, &outcome, clock, simulated)));
+	json_t *tree = broadcast_json(arena, &outcome, clock, simulated);
+	command_print(format == FORMAT_TEXT ? broadcast_text(arena, tree)
+					    : command_value(arena, format, json_incref(tree)));
+	json_decref(tree);
 	return simulated && !outcome.execution.agrees ? EXIT_IMPOSSIBLE : EXIT_FOUND;
 }
 

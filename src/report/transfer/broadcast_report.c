@@ -75,51 +75,37 @@ json_t *broadcast_json(struct arena *arena, const struct broadcast_outcome *outc
 	return object;
 }
 
-static const char *rounds_note(struct arena *arena, const struct broadcast_outcome *outcome)
+const char *broadcast_text(struct arena *arena, const json_t *tree)
 {
-	if (!outcome->rounds_bound)
-		return "";
-	if (outcome->rounds_bound == outcome->score.rounds)
-		return " (optimal)";
-	return arena_format(arena, " (none in fewer than %" PRId64 ")", outcome->rounds_bound);
-}
-
-const char *broadcast_text(struct arena *arena, const struct broadcast_outcome *outcome,
-	double clock_ns, bool simulated)
-{
-	const struct broadcast_counts *counts = &outcome->counts;
-	const struct broadcast_times *times = &outcome->times;
-	int64_t cycles = simulated ? outcome->execution.cycles : outcome->score.cycles;
+	static const struct result_row rows[] = {
+		{"", "{op}", NULL},
+		{"",
+			"{way}, path {path}: {latency_ns?{cycles} cycles, {latency_ns}, no way below "
+			"{bound_cycles}|no copy takes time}",
+			NULL},
+		{"",
+			"{chunks} chunks, {loads} loads, {stores} stores, {flags} flags"
+			"{cycles_by_tiles?; one tile {cycles_by_tiles.single}, two "
+			"{cycles_by_tiles.ping_pong}, any number {cycles_by_tiles.unlimited} cycles}",
+			NULL},
+		{"",
+			"{rounds} rounds{optimal? (optimal)|{bound_rounds? (none in fewer than "
+			"{bound_rounds})}}, {link_bytes#} bytes over links, {buffer_bytes#} bytes of "
+			"staging",
+			NULL},
+		{"",
+			"executed ({executed}): "
+			"{agrees?as the model says|{fault?{fault}|not as the model says}}",
+			NULL},
+		{NULL, NULL, NULL},
+	};
 	struct text text = text_open(arena);
-	bool timed = copying_takes_time(&outcome->broadcast->copying);
-	text_add(&text, "%s\n%s, path %s: ", broadcast_line(arena, outcome->broadcast),
-		broadcast_way(arena, outcome->broadcast), broadcast_path_names[counts->path]);
-	if (timed)
-		text_add(&text, "%" PRId64 " cycles, %s, no way below %" PRId64 "\n", cycles,
-			amount_text(arena, AMOUNT_TIME, (double)cycles * clock_ns), outcome->bound);
-	else
-		text_add(&text, "no copy takes time\n");
-	if (!outcome->schedule)
-		text_add(&text,
-			"%" PRId64 " chunks, %" PRId64 " loads, %" PRId64 " stores, %" PRId64
-			" flags",
-			counts->chunks, counts->loads, counts->stores, counts->flags);
-	if (!outcome->schedule && timed)
-		text_add(&text,
-			"; one tile %" PRId64 ", two %" PRId64 ", any number %" PRId64 " cycles",
-			(int64_t)to_cycles(outcome, times->single),
-			(int64_t)to_cycles(outcome, times->ping_pong),
-			(int64_t)to_cycles(outcome, times->unlimited));
-	text_add(&text,
-		"%s%" PRId64 " rounds%s, %" PRId64 " bytes over links, %" PRId64
-		" bytes of staging\n",
-		outcome->schedule ? "" : "\n", outcome->score.rounds, rounds_note(arena, outcome),
-		outcome->score.link_bytes, outcome->score.buffer_bytes);
-	if (simulated)
-		text_add(&text, "executed (%s): %s\n", sim_mode_names[outcome->execution.mode],
-			outcome->execution.agrees  ? "as the model says"
-			: outcome->execution.fault ? outcome->execution.fault
-						   : "not as the model says");
+	json_t *shown = json_copy((json_t *)tree);
+	const json_t *bound = json_object_get(tree, "bound_rounds");
+	json_object_set_new(shown, "optimal",
+		json_boolean(bound && json_equal(bound, json_object_get(tree, "rounds"))));
+	result_rows(&text, shown, rows);
+	json_decref(shown);
 	return text_read(&text);
 }
 

@@ -16,8 +16,7 @@
 struct arena;
 json_t *broadcast_json(struct arena *arena, const struct broadcast_outcome *outcome,
 	double clock_ns, bool simulated);
-const char *broadcast_text(struct arena *arena, const struct broadcast_outcome *outcome,
-	double clock_ns, bool simulated);
+const char *broadcast_text(struct arena *arena, const json_t *tree);
 
 /* The results folder: the columns of report/run/pareto.h; a plan is a `broadcast:` that score,
  * simulate and check read. */
