@@ -163,9 +163,10 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 	if (legal && !diag_failed(diag))
 		legal = write_code(inputs, search.spec, &found);
 	diag_print(diag, command_people());
-	command_print(format == FORMAT_TEXT
-			      ? projection_text(arena, &found)
-			      : command_value(arena, format, projection_json(&found)));
+	json_t *tree = projection_json(&found);
+	command_print(format == FORMAT_TEXT ? projection_text(arena, &found, tree)
+					    : command_value(arena, format, json_incref(tree)));
+	json_decref(tree);
 	if (large)
 		utf8_print(command_people(), "lxplore: not executed: %s\n", fault);
 	if (large && !diag_failed(diag))
@@ -187,19 +188,14 @@ static int check(const struct inputs *inputs, enum format format)
 		legal = is_legal(inputs, spec, &found);
 		diag_print(inputs->diag, command_people());
 	}
-	if (format != FORMAT_TEXT) {
-		command_print(command_value(inputs->arena, format,
-			projection_check_json(recurrence, given ? &found : NULL)));
-		return legal ? EXIT_FOUND : EXIT_IMPOSSIBLE;
-	}
-	command_print(arena_format(inputs->arena,
-		"specs: %d loops, %" PRId64 " points in their box, %d streams, %d dependences\n",
-		recurrence->loop_count, recurrence_box(recurrence), recurrence->stream_count,
-		recurrence->dependence_count));
-	if (!given)
-		command_print("projection: explore searches it\n");
-	else if (legal)
-		command_print(projection_text(inputs->arena, &found));
+	json_t *tree = projection_check_json(recurrence, given ? &found : NULL);
+	command_print(format == FORMAT_TEXT
+			      ? projection_check_text(inputs->arena, tree)
+			      : command_value(inputs->arena, format, json_incref(tree)));
+	if (format == FORMAT_TEXT && given && legal)
+		command_print(projection_text(
+			inputs->arena, &found, json_object_get(tree, "projection")));
+	json_decref(tree);
 	return legal ? EXIT_FOUND : EXIT_IMPOSSIBLE;
 }
 

@@ -94,8 +94,9 @@ static bool judge(struct arena *arena, const struct space_time *spec, const char
 	assert_int_equal(facts->fault == PROJECTION_FINE, why == NULL);
 	if (is_small(recurrence)) {
 		project_count_ports(&search, &found);
-		projection_text(arena, &found);
-		json_decref(projection_json(&found));
+		json_t *tree = projection_json(&found);
+		projection_text(arena, &found, tree);
+		json_decref(tree);
 	}
 	if (why)
 		return false;

@@ -365,57 +365,66 @@ const char *systolic_fault_text(struct arena *arena, const struct recurrence *re
 	return "there are too many points, PEs or registers to execute";
 }
 
-static void add_channels(struct text *text, const struct recurrence *recurrence,
-	const struct projection *projection, const struct projection_facts *facts)
+const char *projection_text(
+	struct arena *arena, const struct project_found *found, const json_t *tree)
 {
-	text_add(text, "%-10s %-16s %-14s %6s  %s\n", "stream", "dependence", "moves", "delay",
-		"channel");
-	for (int d = 0; d < recurrence->dependence_count; d++) {
-		const struct dependence *dependence = &recurrence->dependences[d];
-		const struct channel *channel = &facts->channels[d];
-		text_add(text, "%-10s %-16s %-14s %6" PRId64 "  %s\n",
-			recurrence->streams[dependence->stream].name,
-			tuple(text->arena, dependence->vector, recurrence->loop_count),
-			tuple(text->arena, channel->move, projection->space_count), channel->delay,
-			channel->is_live ? channel_names[channel->kind] : "not used by any point");
-	}
+	static const struct result_row rows[] = {
+		{"", "{line}", NULL},
+		{"",
+			"{computes} points, {pes} PEs, {cycles} cycles, {utilization%} busy, "
+			"{registers} registers, {ports} ports",
+			NULL},
+		{"", "{vector_units} vector units, {vector_steps} vector steps of {lanes_each} lanes each",
+			NULL},
+		{"", "{lanes?lane|PE} {name}: {extent} from {least} on", "space"},
+		{"", "time {name}: {extent} from {least} on", "time"},
+		{"", "projection vector ({vector}): a point every {period} steps",
+			"projection_vectors"},
+		{NULL, NULL, NULL},
+	};
+	static const struct result_column channels[] = {
+		{"<stream", "{stream}", NULL},
+		{"<dependence", "({dependence})", NULL},
+		{"<moves", "({moves})", NULL},
+		{"delay", "{delay}", NULL},
+		{"<channel", "{live?{channel}|not used by any point}", NULL},
+		{NULL, NULL, NULL},
+	};
+	static const struct result_row executed[] = {
+		{"",
+			"executed: {executed.points} points on {executed.pes} PEs in {executed.cycles} "
+			"cycles, every value "
+			"{executed.agrees?as in sequential order|compared: NOT the same}",
+			NULL},
+		{NULL, NULL, NULL},
+	};
+	const struct projection_facts *facts = &found->facts;
+	struct text text = text_open(arena);
+	json_t *shown = json_copy((json_t *)tree);
+	json_object_set_new(shown, "line",
+		json_string(project_text(arena, &found->spec->recurrence, &found->projection)));
+	if (facts->issues > 0)
+		json_object_set_new(shown, "lanes_each",
+			json_real((double)facts->points / (double)facts->issues));
+	result_rows(&text, shown, rows);
+	json_decref(shown);
+	result_table(&text, json_object_get(tree, "channels"), channels, NULL);
+	result_rows(&text, tree, executed);
+	return text_read(&text);
 }
 
-const char *projection_text(struct arena *arena, const struct project_found *found)
+const char *projection_check_text(struct arena *arena, const json_t *tree)
 {
-	const struct recurrence *recurrence = &found->spec->recurrence;
-	const struct projection *projection = &found->projection;
-	const struct projection_facts *facts = &found->facts;
-	struct score score = project_found_score(found);
+	static const struct result_row rows[] = {
+		{"",
+			"specs: {loops} loops, {points} points in their box, {streams} streams, "
+			"{dependences} dependences",
+			NULL},
+		{"", "{projection?|projection: explore searches it}", NULL},
+		{NULL, NULL, NULL},
+	};
 	struct text text = text_open(arena);
-	text_add(&text, "%s\n", project_text(arena, recurrence, projection));
-	text_add(&text,
-		"%" PRId64 " points, %" PRId64 " PEs, %" PRId64 " cycles, %.1f %% busy, %" PRId64
-		" registers, %" PRId64 " ports\n",
-		facts->points, facts->pes, facts->cycles, 100 * score.utilization, score.registers,
-		score.ports);
-	if (facts->units > 0)
-		text_add(&text,
-			"%" PRId64 " vector units, %" PRId64 " vector steps of %.1f lanes each\n",
-			facts->units, facts->issues,
-			facts->issues > 0 ? (double)facts->points / (double)facts->issues : 0);
-	for (int r = 0; r < projection->space_count; r++)
-		text_add(&text, "%s %s from %" PRId64 " to %" PRId64 "\n",
-			projection->lanes[r] ? "lane" : "PE", projection->space_names[r],
-			facts->space[r].least, facts->space[r].least + facts->space[r].extent - 1);
-	text_add(&text, "time from %" PRId64 " to %" PRId64 "\n", facts->time.least,
-		facts->time.least + facts->time.extent - 1);
-	for (int i = 0; i < facts->vector_count; i++)
-		text_add(&text, "projection vector %s: a point every %" PRId64 " steps\n",
-			tuple(arena, facts->vectors[i], recurrence->loop_count), facts->busy[i]);
-	add_channels(&text, recurrence, projection, facts);
-	if (found->common.execution.finished)
-		text_add(&text,
-			"executed: %" PRId64 " points on %" PRId64 " PEs in %" PRId64
-			" cycles, every value %s\n",
-			found->execution.points, found->execution.pes, found->execution.cycles,
-			found->common.execution.agrees ? "as in sequential order"
-						       : "compared: NOT the same");
+	result_rows(&text, tree, rows);
 	return text_read(&text);
 }
 

@@ -20,13 +20,15 @@ const char *projection_fault_text(struct arena *arena, const struct space_time *
 const char *systolic_fault_text(struct arena *arena, const struct recurrence *recurrence,
 	const struct systolic_result *result);
 
-/* Facts, channels, bounds, registers; an execution is added. */
+/* Facts, channels, bounds, registers; an execution is added.  Then that tree for people. */
 json_t *projection_json(const struct project_found *found);
-const char *projection_text(struct arena *arena, const struct project_found *found);
+const char *projection_text(
+	struct arena *arena, const struct project_found *found, const json_t *tree);
 
-/* The output of `check`: sizes of the recurrence, and its projection, which may be NULL. */
+/* The output of `check`: sizes of the recurrence, and its projection, which may be NULL.  The text is of the sizes. */
 json_t *projection_check_json(
 	const struct recurrence *recurrence, const struct project_found *found);
+const char *projection_check_text(struct arena *arena, const json_t *tree);
 
 const char *projection_pareto_csv(struct arena *arena, const struct explored *explored);
 const char *projection_pareto_table(struct arena *arena, const struct explored *explored);
