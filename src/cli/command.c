@@ -73,7 +73,7 @@ bool command_format(const struct arguments *arguments, struct diag *diag, enum f
 {
 	int format = (int)*out;
 	bool good = option_word(arguments, "format", diag, &format);
-	*out = (enum format)format;
+	*out = format == FORMAT_YAML ? FORMAT_JSON : (enum format)format;
 	is_for_people = good && *out == FORMAT_TEXT;
 	return good;
 }

@@ -73,7 +73,7 @@ void command_write(struct arena *arena, const char *path, const char *text);
 /* The default format of results: text for a terminal, JSON for files and pipes. */
 enum format command_usual_format(void);
 
-/* `--format`, if it is given; false after complaining.  JSON is YAML as it stands. */
+/* `--format`, if it is given; false after complaining.  FORMAT_YAML becomes FORMAT_JSON: JSON is YAML as it stands. */
 bool command_format(const struct arguments *arguments, struct diag *diag, enum format *out);
 
 #endif

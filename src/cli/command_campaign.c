@@ -348,9 +348,8 @@ static int export(struct campaign_call *call)
 	if (!take_folder(call) || !is_alone(call))
 		return command_refuse(call->diag);
 	struct store *store = open_store(call->folder);
-	bool json = call->format == FORMAT_JSON || call->format == FORMAT_YAML;
-	fatal_if(json ? export_json(call->arena, store, command_add)
-		      : export_csv(call->arena, store, command_add));
+	fatal_if(call->format == FORMAT_JSON ? export_json(call->arena, store, command_add)
+					     : export_csv(call->arena, store, command_add));
 	command_print("");
 	store_close(store);
 	return EXIT_FOUND;

@@ -759,10 +759,8 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 		return write_drawings(arena, arguments, diag);
 	if (format == FORMAT_TIMELOOP || option_find(arguments, "explain"))
 		return score_point(arena, arguments, format, diag);
-	/* JSON is YAML as it stands. */
-	bool json = format == FORMAT_JSON || format == FORMAT_YAML;
-	const char *path =
-		arena_format(arena, "%s/%s", arguments->at[0], json ? "run.json" : "pareto.csv");
+	const char *path = arena_format(arena, "%s/%s", arguments->at[0],
+		format == FORMAT_JSON ? "run.json" : "pareto.csv");
 	const struct source *source = file_read_table(arena, path, diag);
 	if (!source || !file_check_characters(source, diag))
 		return command_refuse(diag);

@@ -20,6 +20,7 @@
 static const char *const as_names[] = {"graph", "network", NULL};
 
 #define COUNT(from, to) .type = OPTION_COUNT, .least = (from), .most = (to)
+#define YAML_IS_JSON "; yaml: JSON, which is YAML"
 #define WORD(names) .type = OPTION_WORD, .words = (names)
 
 /* In the order of --help.  What stands alone has a key and no option. */
@@ -107,16 +108,17 @@ static const struct option settings[] = {
 	{"simulate-budget", 0, "N", "events of one execution (default 1000000)",
 		COUNT(1, INT64_MAX), .kinds = "graph problem network broadcast",
 		.commands = OF_EXPLORATIONS},
-	{"format", 0, "text|csv|json|yaml", "output format (default text)", WORD(format_names),
-		.commands = OF_EXPLORE | OF_DIFF},
+	{"format", 0, "text|csv|json|yaml", "output format (default text)" YAML_IS_JSON,
+		WORD(format_names), .commands = OF_EXPLORE | OF_DIFF},
 	{"format", 0, "text|csv|json|yaml|timeloop",
 		"output format (default: text on a terminal, else json); of a problem also "
-		"the text of Timeloop's statistics",
+		"the text of Timeloop's statistics" YAML_IS_JSON,
 		WORD(score_format_names), .commands = OF_SCORE | OF_SIMULATE},
-	{"format", 0, "text|csv|json|yaml", "output format (default text)", WORD(format_names),
-		.commands = OF_CHECK | OF_LIST},
-	{"format", 0, "text|csv|json|yaml", "output format (default text; of export csv)",
-		WORD(format_names), .commands = OF_CAMPAIGN},
+	{"format", 0, "text|csv|json|yaml", "output format (default text)" YAML_IS_JSON,
+		WORD(format_names), .commands = OF_CHECK | OF_LIST},
+	{"format", 0, "text|csv|json|yaml",
+		"output format (default text; of export csv)" YAML_IS_JSON, WORD(format_names),
+		.commands = OF_CAMPAIGN},
 	{"quiet", 'q', NULL, "no progress and no closing line",
 		.commands = OF_EXPLORATIONS | OF_PLACE},
 	{"explain", 0, NULL,
@@ -151,7 +153,7 @@ static const struct option settings[] = {
 		.commands = OF_CHECK},
 	{"format", 0, "text|csv|json|yaml|timeloop",
 		"output format: a listing (default), pareto.csv, run.json, or of a point of a "
-		"problem the text of Timeloop's statistics",
+		"problem the text of Timeloop's statistics" YAML_IS_JSON,
 		WORD(score_format_names), .commands = OF_REPORT},
 	{"point", 0, "N", "point of the frontier, for --explain and --format timeloop (default 1)",
 		COUNT(1, INT32_MAX), .commands = OF_REPORT},
@@ -229,8 +231,9 @@ static const struct option settings[] = {
 		.type = OPTION_FILE, .commands = OF_PLACE},
 	{"check-certificate", 0, "FILE", "whether such a proof holds for this table and capacity",
 		.type = OPTION_FILE, .commands = OF_PLACE},
-	{"format", 0, "csv|text|json|yaml", "output format (default csv; of a capture text)",
-		WORD(format_names), .commands = OF_PLACE},
+	{"format", 0, "csv|text|json|yaml",
+		"output format (default csv; of a capture text)" YAML_IS_JSON, WORD(format_names),
+		.commands = OF_PLACE},
 
 	{"k_fast", 0, "BOOL", "reductions of products split over neighbouring cores (default true)",
 		.key = "k_fast", .kinds = "graph"},
