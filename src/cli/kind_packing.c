@@ -271,8 +271,8 @@ static int packing_check_offsets(
 		.load = load_curve(arena, packing, NULL),
 		.method = "check"};
 	packing_write_picture(arena, request, &report);
-	if (request->format == FORMAT_JSON || request->format == FORMAT_YAML) {
-		command_print(place_report_json(arena, &report));
+	if (request->format == FORMAT_JSON) {
+		command_print(json_text(arena, place_report_json(&report)));
 		return EXIT_FOUND;
 	}
 	command_print(arena_format(arena,
@@ -725,15 +725,14 @@ static bool search(struct arena *arena, const struct place_request *request,
 static void write_layout(
 	struct arena *arena, const struct place_request *request, const struct place_report *report)
 {
-	const char *text;
 	if (request->format == FORMAT_CSV && !report->placement)
 		return;
-	/* JSON is YAML as it stands. */
-	if (request->format == FORMAT_CSV)
-		text = packing_write(arena, report->file, report->placement);
-	else
-		text = request->format == FORMAT_TEXT ? place_report_text(arena, report)
-						      : place_report_json(arena, report);
+	json_t *tree = place_report_json(report);
+	const char *text = request->format == FORMAT_CSV
+				   ? packing_write(arena, report->file, report->placement)
+			   : request->format == FORMAT_TEXT ? place_report_text(arena, report, tree)
+							    : json_text(arena, json_incref(tree));
+	json_decref(tree);
 	if (request->output)
 		command_write(arena, request->output, text);
 	else

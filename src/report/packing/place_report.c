@@ -80,7 +80,7 @@ static json_t *core_value(const struct place_report *report)
 		       : json_pack("{s:o}", "buffers", ids);
 }
 
-const char *place_report_json(struct arena *arena, const struct place_report *report)
+json_t *place_report_json(const struct place_report *report)
 {
 	static const char *const goals[] = {
 		[PACKING_SPILL] = "spill", [PACKING_FIT] = "fit", [PACKING_PEAK] = "minimize"};
@@ -106,7 +106,7 @@ const char *place_report_json(struct arena *arena, const struct place_report *re
 			json_array_append_new(buffers, buffer_value(report, i, &part));
 		json_object_set_new(root, "buffers", buffers);
 	}
-	return json_text(arena, root);
+	return root;
 }
 
 enum { CORE_SHOWN = 40 };
@@ -249,37 +249,32 @@ const char *place_report_core(struct arena *arena, const struct place_report *re
 	return text_read(&text);
 }
 
-static void add_row(
-	struct text *text, const struct place_report *report, size_t i, int width, size_t *part)
+const char *place_report_text(
+	struct arena *arena, const struct place_report *report, const json_t *tree)
 {
-	const struct buffer *buffer = &report->packing->buffers[i];
-	struct text offset = text_open(text->arena);
-	packing_write_offset(&offset, report->placement, i, part);
-	const char *where = text_read(&offset);
-	int parent = report->placement->in_place_of[i];
-	text_add(text, "%-*s %12" PRId64 " %12" PRId64 " %14" PRId64 "  %s%s%s\n", width,
-		buffer->name, buffer->start, buffer->end, buffer->size, *where ? where : "-",
-		parent >= 0 ? "  in place of " : "",
-		parent >= 0 ? report->packing->buffers[parent].name : "");
-}
-
-const char *place_report_text(struct arena *arena, const struct place_report *report)
-{
+	static const struct result_column columns[] = {
+		{"<id", "{id}", NULL},
+		{"lower", "{lower}", NULL},
+		{"upper", "{upper}", NULL},
+		{"size", "{size}", NULL},
+		{"<offset", "{stays}", NULL},
+		{"<", "{in_place_of?in place of {in_place_of}}", NULL},
+		{NULL, NULL, NULL},
+	};
 	struct text text = text_open(arena);
-	text_add(&text, "%s\n", place_report_line(arena, report));
-	text_add(&text, "%s", place_report_core(arena, report));
-	if (!report->placement)
-		return text_read(&text);
-	int width = 8;
-	size_t part = 0;
-	for (size_t i = 0; i < report->packing->count; i++) {
-		size_t length = strlen(report->packing->buffers[i].name);
-		width = length > (size_t)width && length <= 40 ? (int)length : width;
+	json_t *shown = json_array(), *buffer;
+	size_t i, part = 0;
+	json_array_foreach(json_object_get(tree, "buffers"), i, buffer) {
+		json_t *row = json_copy(buffer);
+		struct text stays = text_open(arena);
+		packing_write_offset(&stays, report->placement, i, &part);
+		json_object_set_new(row, "stays", json_string(stays.length ? stays.at : "-"));
+		json_array_append_new(shown, row);
 	}
-	text_add(&text, "\n%-*s %12s %12s %14s  %s\n", width, "id", "lower", "upper", "size",
-		"offset");
-	for (size_t i = 0; i < report->packing->count; i++)
-		add_row(&text, report, i, width, &part);
+	text_add(&text, "%s\n%s%s", place_report_line(arena, report),
+		place_report_core(arena, report), json_array_size(shown) ? "\n" : "");
+	result_table(&text, shown, columns, NULL);
+	json_decref(shown);
 	return text_read(&text);
 }
 

@@ -8,6 +8,8 @@
 #include "search/packing/packing_search.h"
 #include "search/packing/unfit.h"
 
+#include <jansson.h>
+
 /*
  * The outcome of placing buffers as text and JSON, the proof that some do not fit, pictures of placements, and answers
  * to captures.
@@ -39,9 +41,10 @@ const char *place_report_line(struct arena *arena, const struct place_report *re
 /* Why they do not fit: the buffers, with file and line. */
 const char *place_report_core(struct arena *arena, const struct place_report *report);
 
-/* The whole, as a table for people and as JSON. */
-const char *place_report_text(struct arena *arena, const struct place_report *report);
-const char *place_report_json(struct arena *arena, const struct place_report *report);
+/* The whole as a tree, and that tree for people. */
+json_t *place_report_json(const struct place_report *report);
+const char *place_report_text(
+	struct arena *arena, const struct place_report *report, const json_t *tree);
 
 /*
  * A picture of a placement, SVG 1.1: addresses upwards against time, a box for each stay, its name
