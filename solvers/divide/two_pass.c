@@ -8,7 +8,8 @@
 
 #include <inttypes.h>
 
-static void put(struct keyed_split *list, int *count, int64_t coefficient, int64_t split)
+static void keyed_split_put(
+	struct keyed_split *list, int *count, int64_t coefficient, int64_t split)
 {
 	int i = 0;
 	while (i < *count && list[i].coefficient != coefficient)
@@ -18,7 +19,7 @@ static void put(struct keyed_split *list, int *count, int64_t coefficient, int64
 	list[i] = (struct keyed_split){coefficient, split};
 }
 
-static int64_t find(const struct keyed_split *list, int count, int64_t coefficient)
+static int64_t keyed_split_find(const struct keyed_split *list, int count, int64_t coefficient)
 {
 	for (int i = 0; i < count; i++)
 		if (list[i].coefficient == coefficient)
@@ -34,9 +35,10 @@ struct keyed_splits keyed_encode(
 		if (splits[l] == 1)
 			continue;
 		if (write[l])
-			put(keyed.output, &keyed.output_count, write[l], splits[l]);
+			keyed_split_put(keyed.output, &keyed.output_count, write[l], splits[l]);
 		else if (read[l])
-			put(keyed.reduction, &keyed.reduction_count, read[l], splits[l]);
+			keyed_split_put(
+				keyed.reduction, &keyed.reduction_count, read[l], splits[l]);
 	}
 	return keyed;
 }
@@ -49,9 +51,10 @@ void keyed_decode(const struct keyed_splits *keyed, int loop_count, const int64_
 		if (range[l] <= 1)
 			continue;
 		if (write[l])
-			splits[l] = find(keyed->output, keyed->output_count, write[l]);
+			splits[l] = keyed_split_find(keyed->output, keyed->output_count, write[l]);
 		else if (read[l])
-			splits[l] = find(keyed->reduction, keyed->reduction_count, read[l]);
+			splits[l] =
+				keyed_split_find(keyed->reduction, keyed->reduction_count, read[l]);
 	}
 }
 
@@ -532,7 +535,7 @@ static void complain_of_reductions(const struct op_division *d, const struct two
 }
 
 /* Takes the splits that were read back or, if storing doubled one, those that were stored. */
-static void take(const struct op_division *d, const struct two_pass *made, int64_t *splits)
+static void splits_take(const struct op_division *d, const struct two_pass *made, int64_t *splits)
 {
 	const struct op *op = d->iteration->op;
 	int64_t cores = 1;
@@ -580,7 +583,7 @@ static void divide(struct op_division *d, int64_t *splits)
 		complain_of_reductions(d, &made);
 		return;
 	}
-	take(d, &made, splits);
+	splits_take(d, &made, splits);
 	for (int i = 0; i < d->iteration->operand_count; i++)
 		if (iteration_span(d->iteration, i, splits) > d->limit)
 			complain_of_span(d, &made, i, splits);

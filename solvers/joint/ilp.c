@@ -57,7 +57,7 @@ static void at_most(struct ilp_rows *rows, double most)
 	milp_row(rows->milp, -INFINITY, most);
 }
 
-static void add(struct ilp_rows *rows, int column, double factor)
+static void ilp_row_term(struct ilp_rows *rows, int column, double factor)
 {
 	if (column >= 0)
 		milp_entry(rows->milp, column, factor);
@@ -151,7 +151,7 @@ static int add_options(
 		size_t o = at == BEGINS ? i : rows->ending[i];
 		if (!does_it(&space->options[o], t, view))
 			continue;
-		add(rows, rows->program->options[o], factor);
+		ilp_row_term(rows, rows->program->options[o], factor);
 		count++;
 	}
 	return count;
@@ -247,25 +247,25 @@ static void make_views(struct ilp_rows *rows, int t, int cut)
 		if (held < 0)
 			continue;
 		at_most(rows, 0);
-		add(rows, held, 1);
-		add(rows, ilp_kept(program, t, v, cut - 1), -1);
+		ilp_row_term(rows, held, 1);
+		ilp_row_term(rows, ilp_kept(program, t, v, cut - 1), -1);
 		add_options(rows, ENDS, cut, leaves, t, v, -1);
 		at_most(rows, 0);
-		add(rows, kept, 1);
-		add(rows, held, -1);
+		ilp_row_term(rows, kept, 1);
+		ilp_row_term(rows, held, -1);
 		if (cut < rows->space->op_count && any(rows, cut, resides, t, v)) {
 			at_most(rows, 0);
 			add_options(rows, BEGINS, cut, resides, t, v, 1);
 			for (int w = 0; w < tensor->view_count; w++)
 				if (tensor->serves[w * tensor->view_count + v])
-					add(rows, ilp_kept(program, t, w, cut), -1);
+					ilp_row_term(rows, ilp_kept(program, t, w, cut), -1);
 		}
 	}
 	if (cut == rows->space->op_count)
 		return;
 	at_most(rows, 1);
 	for (int v = 0; v < tensor->view_count; v++)
-		add(rows, ilp_kept(program, t, v, cut), 1);
+		ilp_row_term(rows, ilp_kept(program, t, v, cut), 1);
 	add_options(rows, BEGINS, cut, clears, t, 0, 1);
 }
 
@@ -291,8 +291,8 @@ static void make_valid(struct ilp_rows *rows, int t, int cut)
 	if (!valid || cut <= space->tensors[t].producer)
 		return;
 	at_most(rows, 0);
-	add(rows, valid[cut], 1);
-	add(rows, valid[cut - 1], -1);
+	ilp_row_term(rows, valid[cut], 1);
+	ilp_row_term(rows, valid[cut - 1], -1);
 	add_options(rows, ENDS, cut, writes, t, 0, -1);
 	ilp_add_evicts(rows->program, t, -1, cut, -1);
 	for (int v = 0; v < space->tensors[t].view_count; v++) {
@@ -301,7 +301,7 @@ static void make_valid(struct ilp_rows *rows, int t, int cut)
 			continue;
 		at_most(rows, 0);
 		ilp_add_evicts(rows->program, t, v, cut, 1);
-		add(rows, held, -1);
+		ilp_row_term(rows, held, -1);
 	}
 	at_most(rows, 0);
 	ilp_add_evicts(rows->program, t, -1, cut, 1);
@@ -309,7 +309,7 @@ static void make_valid(struct ilp_rows *rows, int t, int cut)
 	if (cut < space->op_count && any(rows, cut, reads, t, 0)) {
 		at_most(rows, 0);
 		add_options(rows, BEGINS, cut, reads, t, 0, 1);
-		add(rows, valid[cut], -1);
+		ilp_row_term(rows, valid[cut], -1);
 	}
 	if (cut == space->op_count && space->tensors[t].output)
 		milp_fix(rows->milp, valid[cut], 1);
@@ -364,21 +364,22 @@ static struct saved make_saved(struct ilp_rows *rows, const struct saving *savin
 	if (made < saved.bytes)
 		saved.bytes = made;
 	at_most(rows, 0);
-	add(rows, saved.column, 1);
+	ilp_row_term(rows, saved.column, 1);
 	for (size_t o = space->first_option[saving->first];
 		o < space->first_option[saving->first + 1]; o++)
 		if (is_saving(&space->options[o], saving))
-			add(rows, rows->program->options[o], -1);
+			ilp_row_term(rows, rows->program->options[o], -1);
 	if (resident) {
 		at_most(rows, 0);
-		add(rows, saved.column, 1);
-		add(rows, ilp_kept(rows->program, saving->tensor, saving->view, saving->first), -1);
+		ilp_row_term(rows, saved.column, 1);
+		ilp_row_term(rows,
+			ilp_kept(rows->program, saving->tensor, saving->view, saving->first), -1);
 	}
 	for (int cut = resident ? saving->first + 1 : saving->end; cut <= saving->end; cut++) {
 		at_most(rows, 1);
-		add(rows, saved.column, 1);
+		ilp_row_term(rows, saved.column, 1);
 		for (int v = 0; v < tensor->view_count; v++)
-			add(rows, ilp_held(rows->program, saving->tensor, v, cut), 1);
+			ilp_row_term(rows, ilp_held(rows->program, saving->tensor, v, cut), 1);
 	}
 	return saved;
 }
@@ -428,13 +429,14 @@ static void make_room(struct ilp_rows *rows, int op)
 	double scale = 1 / fmax(1, (double)space->capacity);
 	at_most(rows, 1);
 	for (size_t i = 0; i < list.count; i++)
-		add(rows, list.at[i].column, -(double)list.at[i].bytes * scale);
+		ilp_row_term(rows, list.at[i].column, -(double)list.at[i].bytes * scale);
 	for (int t = 0; t < space->tensor_count; t++)
 		for (int v = 0; v < space->tensors[t].view_count; v++)
-			add(rows, ilp_kept(rows->program, t, v, op),
+			ilp_row_term(rows, ilp_kept(rows->program, t, v, op),
 				(double)space->tensors[t].bytes[v] * scale);
 	for (size_t o = space->first_option[op]; o < space->first_option[op + 1]; o++)
-		add(rows, rows->program->options[o], room_of(space, &space->options[o]) * scale);
+		ilp_row_term(rows, rows->program->options[o],
+			room_of(space, &space->options[o]) * scale);
 }
 
 /* --- bundles */
@@ -445,7 +447,7 @@ static void add_slot_evicts(
 	const struct joint_tensor *tensor = &rows->space->tensors[t];
 	for (int v = 0; v < tensor->view_count; v++)
 		if (tensor->cores[v] >= width)
-			add(rows, slot->evicts[rows->program->first_view[t] + v], factor);
+			ilp_row_term(rows, slot->evicts[rows->program->first_view[t] + v], factor);
 }
 
 /* `column` is at least what it was in the slot before, but where a bundle begins. */
@@ -454,9 +456,9 @@ static void goes_on_rows(struct ilp_rows *rows, int column, int before, int begi
 	if (before < 0)
 		return;
 	at_most(rows, 0);
-	add(rows, before, 1);
-	add(rows, column, -1);
-	add(rows, begins, -1);
+	ilp_row_term(rows, before, 1);
+	ilp_row_term(rows, column, -1);
+	ilp_row_term(rows, begins, -1);
 }
 
 static void make_used(
@@ -466,7 +468,7 @@ static void make_used(
 	for (int t = 0; t < space->tensor_count; t++) {
 		goes_on_rows(rows, slot->used[t], before ? before->used[t] : -1, slot->begins);
 		at_most(rows, 0);
-		add(rows, slot->used[t], -1);
+		ilp_row_term(rows, slot->used[t], -1);
 		if (slot->op >= 0)
 			add_options(rows, BEGINS, slot->op, uses, t, 0, 1);
 		else
@@ -474,7 +476,7 @@ static void make_used(
 	}
 	at_most(rows, space->bundle_most);
 	for (int t = 0; t < space->tensor_count; t++)
-		add(rows, slot->used[t], 1);
+		ilp_row_term(rows, slot->used[t], 1);
 }
 
 static void make_wide(
@@ -487,20 +489,20 @@ static void make_wide(
 	goes_on_rows(rows, slot->wide[l], before ? before->wide[l] : -1, slot->begins);
 	for (int t = 0; t < (slot->op >= 0 ? 1 : rows->space->tensor_count); t++) {
 		at_most(rows, 0);
-		add(rows, slot->wide[l], -1);
+		ilp_row_term(rows, slot->wide[l], -1);
 		if (slot->op >= 0)
 			add_options(rows, BEGINS, slot->op, is_wide, 0, width, 1);
 		else
 			add_slot_evicts(rows, slot, t, width, 1);
 	}
 	at_most(rows, 0);
-	add(rows, slot->wide[l], 1);
-	add(rows, before ? before->wide[l] : -1, -1);
-	add(rows, paid, -1);
+	ilp_row_term(rows, slot->wide[l], 1);
+	ilp_row_term(rows, before ? before->wide[l] : -1, -1);
+	ilp_row_term(rows, paid, -1);
 	at_most(rows, 1);
-	add(rows, slot->wide[l], 1);
-	add(rows, slot->begins, 1);
-	add(rows, paid, -1);
+	ilp_row_term(rows, slot->wide[l], 1);
+	ilp_row_term(rows, slot->begins, 1);
+	ilp_row_term(rows, paid, -1);
 }
 
 /* Behind an option that ends its bundle one begins with an eviction or before it, or with the op. */
@@ -514,13 +516,13 @@ static void make_ends(struct ilp_rows *rows, int s)
 		if (slot->op < 0 && count)
 			add_slot_evicts(rows, slot, t, 0, 1);
 		for (int k = s; k == s || (k >= 0 && rows->program->slots[k].cut == cut); k--)
-			add(rows, rows->program->slots[k].begins, -1);
+			ilp_row_term(rows, rows->program->slots[k].begins, -1);
 	}
 	if (slot->op < 0)
 		return;
 	at_most(rows, 0);
 	add_options(rows, BEGINS, slot->op, is_alone, 0, 0, 1);
-	add(rows, slot->begins, -1);
+	ilp_row_term(rows, slot->begins, -1);
 }
 
 static void make_slot(struct ilp_rows *rows, int s)

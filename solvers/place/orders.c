@@ -291,7 +291,7 @@ static int64_t room_above(const struct fit_tree *tree, int64_t address)
 	return room;
 }
 
-static int64_t choose(
+static int64_t fit_tree_choose(
 	struct fit_tree *tree, const struct item *item, enum fit_tree_rule fit, int64_t most)
 {
 	int64_t address = round_up(number_max(item->least, 0), item->step), chosen = UNPLACED;
@@ -321,7 +321,7 @@ int64_t fit_tree_put(struct fit_tree *tree, size_t item, enum fit_tree_rule fit,
 	tree->look_count = 0;
 	for (size_t k = 0; k < it->part_count; k++)
 		look_at_part(tree, &tree->items->parts[it->first_part + k]);
-	int64_t address = choose(tree, it, fit, number_min(it->most, limit - it->size));
+	int64_t address = fit_tree_choose(tree, it, fit, number_min(it->most, limit - it->size));
 	if (address != UNPLACED)
 		take_bytes(tree, item, address);
 	return address;
@@ -396,7 +396,7 @@ static void open_engine(struct orders *orders, int fit)
 	}
 }
 
-static int64_t put(struct orders *orders, size_t item, int fit, int64_t limit)
+static int64_t orders_put(struct orders *orders, size_t item, int fit, int64_t limit)
 {
 	return fit == ORDERS_SKYLINE
 		       ? skyline_put(orders->skyline, item, limit)
@@ -425,7 +425,7 @@ double orders_try(struct orders *orders, const size_t *order, size_t count, int 
 	double cost = 0;
 	for (size_t k = 0; k < count && cost <= worst; k++) {
 		size_t item = order[k];
-		int64_t address = put(orders, item, fit, limit);
+		int64_t address = orders_put(orders, item, fit, limit);
 		orders->addresses[item] = address;
 		if (spill)
 			cost += address == UNPLACED ? orders->losses[item] : 0;

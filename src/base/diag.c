@@ -79,7 +79,7 @@ static bool is_known(const struct diag *diag, struct diag_message message)
 	return false;
 }
 
-static void add(
+static void message_add(
 	struct diag *diag, enum severity severity, struct span at, const char *format, va_list list)
 {
 	if (severity == SEVERITY_NOTE ? diag->dropping
@@ -108,7 +108,7 @@ void diag_add(struct diag *diag, enum severity severity, struct span at, const c
 {
 	va_list list;
 	va_start(list, format);
-	add(diag, severity, source_told(at), format, list);
+	message_add(diag, severity, source_told(at), format, list);
 	va_end(list);
 }
 

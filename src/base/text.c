@@ -449,7 +449,7 @@ static struct columns find_columns(const struct lines *lines)
 }
 
 /* Returns the number of positions of a part that fit: up to the last blank before the limit, or the first word. */
-static size_t take(const struct edit_line *part, size_t room)
+static size_t edit_line_take(const struct edit_line *part, size_t room)
 {
 	size_t end = part->width;
 	if (end <= room)
@@ -493,7 +493,7 @@ static void add_broken(struct text *text, const struct edit_line *line, size_t l
 	struct edit_line left = rest_of(line, 0);
 	for (bool first = true; first || left.width; first = false) {
 		size_t before = first ? indent : indent + INDENT;
-		taken = take(&left, limit - before);
+		taken = edit_line_take(&left, limit - before);
 		add_blanks(text, left.width ? before : 0);
 		add_part(text, &left, taken);
 		text_add(text, "\n");
@@ -524,7 +524,7 @@ static void add_row(struct text *text, const struct edit_line *line, const struc
 		again = false;
 		for (size_t c = 0; c < group->end; c = c ? c + 1 : group->from) {
 			const struct edit_column *column = &group->columns->at[c];
-			size_t width = group->widths[c], taken = take(&left[c], width);
+			size_t width = group->widths[c], taken = edit_line_take(&left[c], width);
 			size_t unused = width > taken ? width - taken : 0;
 			size_t before = column->right ? unused : 0;
 			if (c == 0 && !column->right)

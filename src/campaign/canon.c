@@ -51,7 +51,7 @@ struct canon *canon_open(struct arena *arena)
 	return canon;
 }
 
-static struct known_digest *find(const struct canon *canon, const struct node *node)
+static struct known_digest *digest_find(const struct canon *canon, const struct node *node)
 {
 	size_t i = (size_t)((uintptr_t)node / sizeof *node * UINT64_C(0x9e3779b97f4a7c15) >> 20);
 	while (canon->slots[i &= canon->capacity - 1].node && canon->slots[i].node != node)
@@ -67,17 +67,17 @@ static void keep(struct canon *canon, const struct node *node, digest value)
 		canon->slots = arena_array(canon->arena, struct known_digest, canon->capacity);
 		for (size_t i = 0; i < old.capacity; i++)
 			if (old.slots[i].node)
-				*find(canon, old.slots[i].node) = old.slots[i];
+				*digest_find(canon, old.slots[i].node) = old.slots[i];
 	}
-	*find(canon, node) = (struct known_digest){node, value};
+	*digest_find(canon, node) = (struct known_digest){node, value};
 	canon->count++;
 }
 
 digest canon_digest(struct canon *canon, const struct node *node)
 {
 	bool stays = node->weight > 1;
-	if (stays && canon->capacity && find(canon, node)->node)
-		return find(canon, node)->value;
+	if (stays && canon->capacity && digest_find(canon, node)->node)
+		return digest_find(canon, node)->value;
 	const char head[] = {(char)('0' + node->kind), node->quoted ? 'q' : 'p'};
 	digest value = add_bytes(offset, head, sizeof head);
 	value = digest_text(value, node->tag ? node->tag : "");

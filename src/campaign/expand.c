@@ -103,7 +103,7 @@ static const char *compare(struct value a, struct value b, int *sign)
 	return why;
 }
 
-static bool add(struct range_draft *range, struct value value)
+static bool range_append(struct range_draft *range, struct value value)
 {
 	struct arena *arena = range->reading->arena;
 	const char *text = value_text(arena, value);
@@ -126,7 +126,7 @@ static bool walk(struct range_draft *range, struct value by,
 		why = compare(range->to, at, &side);
 		if (why || (side && side != way))
 			break;
-		if (!add(range, at))
+		if (!range_append(range, at))
 			return false;
 		why = next(at, by, &after);
 		if (!why)
@@ -167,7 +167,7 @@ static bool spread(struct range_draft *range, int64_t count)
 		if (i && value.real == last) /* whole numbers lie too close */
 			continue;
 		last = value.real;
-		if (!add(range, value))
+		if (!range_append(range, value))
 			return false;
 	}
 	return why ? refuse(range, why) : true;
@@ -748,7 +748,7 @@ static bool is_name(char c)
 
 /* The first place of a word in text[from..to), or of an operator, outside of parentheses; `to`
  * where there is none. */
-static size_t find(const char *text, size_t from, size_t to, const char *word)
+static size_t word_find(const char *text, size_t from, size_t to, const char *word)
 {
 	size_t length = strlen(word);
 	int depth = 0;
@@ -891,7 +891,7 @@ static bool read_clause(const struct when_clause *clause, bool *holds)
 	const char *text = clause->scalar->text;
 	for (int joined = 0; joined < 2; joined++) {
 		const char *word = joined ? "and" : "or";
-		size_t at = find(text, clause->from, clause->to, word);
+		size_t at = word_find(text, clause->from, clause->to, word);
 		if (at == clause->to)
 			continue;
 		bool rest = false;
@@ -901,7 +901,7 @@ static bool read_clause(const struct when_clause *clause, bool *holds)
 		*holds = joined ? *holds && rest : *holds || rest;
 		return good;
 	}
-	if (find(text, clause->from, clause->to, "not") == clause->from &&
+	if (word_find(text, clause->from, clause->to, "not") == clause->from &&
 		clause->from < clause->to) {
 		struct when_clause rest = part(clause, clause->from + 3, clause->to);
 		bool good = read_clause(&rest, holds);
@@ -911,7 +911,7 @@ static bool read_clause(const struct when_clause *clause, bool *holds)
 	size_t first = clause->to;
 	int which = OPERATORS;
 	for (int i = 0; i < OPERATORS; i++) {
-		size_t at = find(text, clause->from, clause->to, operators[i]);
+		size_t at = word_find(text, clause->from, clause->to, operators[i]);
 		if (at < first) {
 			first = at;
 			which = i;

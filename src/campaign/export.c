@@ -31,7 +31,7 @@ struct exporter {
 	size_t count;
 };
 
-static bool has(const struct csv_cells *cells, const char *name)
+static bool csv_cells_have(const struct csv_cells *cells, const char *name)
 {
 	for (size_t i = 0; i < cells->count; i++)
 		if (text_equal(cells->at[i], name))
@@ -54,7 +54,7 @@ static void collect_columns(
 	*array_add(exporter->arena, &exporter->heads) = head;
 	struct csv_cells names = csv_cells(exporter->arena, &head);
 	for (size_t i = 0; i < names.count; i++)
-		if (!has(&exporter->columns, names.at[i]))
+		if (!csv_cells_have(&exporter->columns, names.at[i]))
 			*array_add(exporter->arena, &exporter->columns) = names.at[i];
 }
 

@@ -103,7 +103,7 @@ static void commit(struct running *running, bool more)
 }
 
 /* The next task's rank; false where there is none, or no time. */
-static bool take(struct running *running, size_t *rank)
+static bool task_take(struct running *running, size_t *rank)
 {
 	bool there = false;
 	pthread_mutex_lock(&running->mutex);
@@ -185,7 +185,7 @@ static void run_one(void *context, size_t i, int thread)
 {
 	struct running *running = context;
 	size_t rank;
-	if (!is_stopped(running) && take(running, &rank))
+	if (!is_stopped(running) && task_take(running, &rank))
 		explore_task(running, rank, thread);
 }
 

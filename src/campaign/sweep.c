@@ -103,8 +103,8 @@ static bool is_number(const struct sweep_reading *reading, const struct node *no
 	       expr_read(silent, reading->sweep->variables, node, "", &value);
 }
 
-static bool take(struct sweep_reading *reading, size_t target, const struct node *const *nodes,
-	size_t count, struct values_draft *draft)
+static bool target_take(struct sweep_reading *reading, size_t target,
+	const struct node *const *nodes, size_t count, struct values_draft *draft)
 {
 	bool good = true;
 	for (size_t i = 0; i < count; i++)
@@ -232,8 +232,9 @@ static bool take_layers(struct sweep_reading *reading, size_t target, const stru
 static bool take_list(struct sweep_reading *reading, size_t target, const struct node *node,
 	struct values_draft *draft)
 {
-	return node->kind == NODE_LIST ? take(reading, target, node->items, node->count, draft)
-				       : take(reading, target, &node, 1, draft);
+	return node->kind == NODE_LIST
+		       ? target_take(reading, target, node->items, node->count, draft)
+		       : target_take(reading, target, &node, 1, draft);
 }
 
 struct sweep_form {
@@ -274,7 +275,7 @@ static bool take_map(struct sweep_reading *reading, size_t target, const struct 
 	out->when = form.when;
 	if (form.range.from.given) {
 		const struct node *const *nodes = range_values(&map, &form.range, &count);
-		good = nodes && take(reading, target, nodes, count, draft);
+		good = nodes && target_take(reading, target, nodes, count, draft);
 	} else if (form.layers)
 		good = take_layers(reading, target, &form, draft);
 	else if (form.values)

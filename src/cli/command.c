@@ -104,7 +104,7 @@ int command_refuse(const struct diag *diag)
 }
 
 /* Names come from specs: a terminal must not obey them. */
-static bool put(const char *text)
+static bool stdout_put(const char *text)
 {
 	struct arena *arena = arena_open();
 	const char *shown = utf8_shown(arena, text);
@@ -117,13 +117,13 @@ static bool put(const char *text)
 
 void command_add(const char *text)
 {
-	if (!put(text))
+	if (!stdout_put(text))
 		fatal("cannot write to stdout: %s", strerror(errno));
 }
 
 void command_print(const char *text)
 {
-	if (!put(text) || fflush(data()) == EOF)
+	if (!stdout_put(text) || fflush(data()) == EOF)
 		fatal("cannot write to stdout: %s", strerror(errno));
 }
 

@@ -171,7 +171,7 @@ static void refuse_stage(struct inputs *inputs, const char *stage, struct span s
 		count == 1 ? "one stage" : "stages", text_read(&text), stage);
 }
 
-static void choose(struct inputs *inputs, struct choices *choices, const char *stage,
+static void solver_choose(struct inputs *inputs, struct choices *choices, const char *stage,
 	const char *name, struct span span, bool line)
 {
 	int s = 0;
@@ -200,7 +200,7 @@ static void read_solvers(struct inputs *inputs, struct choices *choices)
 		const struct node_entry *entry = &map->entries[i];
 		const char *name;
 		if (node_text(&inputs->reading, entry->value, "a solver", &name))
-			choose(inputs, choices, entry->key, name, entry->value->span, false);
+			solver_choose(inputs, choices, entry->key, name, entry->value->span, false);
 	}
 }
 
@@ -212,7 +212,7 @@ static void take_solvers(struct inputs *inputs, struct choices *choices)
 		if (!text_equal(value->option->name, "solver"))
 			continue;
 		if (equals)
-			choose(inputs, choices,
+			solver_choose(inputs, choices,
 				arena_format(inputs->arena, "%.*s", (int)(equals - value->text),
 					value->text),
 				equals + 1, value->span, true);
@@ -441,8 +441,8 @@ const struct arch *inputs_machine(
 	return arch && ert ? ert_read(reading, ert, arch) : arch;
 }
 
-static void add(struct objectives *objectives, enum objective objective, const char *name,
-	struct span span, struct diag *diag)
+static void objective_append(struct objectives *objectives, enum objective objective,
+	const char *name, struct span span, struct diag *diag)
 {
 	for (size_t k = 0; k < objectives->count; k++)
 		if (objectives->at[k] == objective) {
@@ -456,8 +456,8 @@ void objectives_add_level(struct objectives *objectives, int level, struct span 
 	const struct objective_scope *scope)
 {
 	enum objective objective = (enum objective)(OBJECTIVE_ACCESSES + level);
-	add(objectives, objective, nest_objective_text(scope->arena, objective, scope->hierarchy),
-		span, scope->diag);
+	objective_append(objectives, objective,
+		nest_objective_text(scope->arena, objective, scope->hierarchy), span, scope->diag);
 }
 
 static void add_accesses(struct objectives *objectives, const char *name, struct span span,
@@ -506,7 +506,8 @@ void objectives_add(struct objectives *objectives, const char *name, struct span
 	for (int i = 0; objective_names[i]; i++)
 		if (text_equal(objective_names[i], name)) {
 			if (objective_applies((enum objective)i, scope->subject))
-				add(objectives, (enum objective)i, name, span, scope->diag);
+				objective_append(
+					objectives, (enum objective)i, name, span, scope->diag);
 			else
 				diag_error(scope->diag, span, "objective '%s' is not about %s",
 					name, subject_names[scope->subject]);

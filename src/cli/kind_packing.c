@@ -72,7 +72,7 @@ static void packing_write_picture(
 		command_write(arena, request->svg, place_svg(arena, report, &words));
 }
 
-static bool has(const struct arguments *arguments, const char *name)
+static bool option_is_given(const struct arguments *arguments, const char *name)
 {
 	return option_find(arguments, name) != NULL;
 }
@@ -151,7 +151,7 @@ static bool excludes(
 	const struct arguments *arguments, const char *a, const char *b, struct diag *diag)
 {
 	const struct option_value *second = option_find(arguments, b);
-	if (!has(arguments, a) || !second)
+	if (!option_is_given(arguments, a) || !second)
 		return true;
 	diag_error(diag, second->span, "'--%s' and '--%s' exclude each other", a, b);
 	return false;
@@ -168,7 +168,8 @@ static void check_options(const struct arguments *arguments, struct diag *diag)
 		{"output", "check-certificate"}, {"svg", "check-certificate"}};
 	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
 		excludes(arguments, pairs[i][0], pairs[i][1], diag);
-	if (!has(arguments, "capacity") && !has(arguments, "minimize") && !has(arguments, "check"))
+	if (!option_is_given(arguments, "capacity") && !option_is_given(arguments, "minimize") &&
+		!option_is_given(arguments, "check"))
 		diag_error(diag, (struct span){0},
 			"place needs '--capacity N', or '--minimize' for the least that is enough");
 	if (arguments->count != 1)
@@ -190,9 +191,9 @@ static bool place_request_read(struct arena *arena, const struct arguments *argu
 	read_reserved(&reading, arguments, &wishes);
 	*out = (struct place_request){
 		.format = FORMAT_CSV,
-		.has_capacity = has(arguments, "capacity"),
-		.check = has(arguments, "check"),
-		.quiet = has(arguments, "quiet"),
+		.has_capacity = option_is_given(arguments, "capacity"),
+		.check = option_is_given(arguments, "check"),
+		.quiet = option_is_given(arguments, "quiet"),
 		.output = text_of(arguments, "output"),
 		.svg = text_of(arguments, "svg"),
 		.certificate = text_of(arguments, "certificate"),
@@ -216,9 +217,9 @@ static bool place_request_read(struct arena *arena, const struct arguments *argu
 	out->file.packing.capacity = capacity;
 	out->file.packing.reserved = wishes.reserved;
 	out->file.packing.reserved_count = wishes.reserved_count;
-	out->file.packing.goal = has(arguments, "minimize") ? PACKING_PEAK
-				 : has(arguments, "spill")  ? PACKING_SPILL
-							    : PACKING_FIT;
+	out->file.packing.goal = option_is_given(arguments, "minimize") ? PACKING_PEAK
+				 : option_is_given(arguments, "spill")  ? PACKING_SPILL
+									: PACKING_FIT;
 	if (!out->solver)
 		out->solver = solver_for(STAGE_PLACE,
 			out->file.packing.count > PACKING_MANY ? FOR_LARGE_PACKINGS : FOR_PACKINGS);

@@ -83,10 +83,10 @@ struct status_line {
 	size_t length;
 };
 
-static void add(struct status_line *line, const char *format, ...)
+static void status_line_add(struct status_line *line, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static void add(struct status_line *line, const char *format, ...)
+static void status_line_add(struct status_line *line, const char *format, ...)
 {
 	char part[2 * LINE_WIDTH];
 	va_list list;
@@ -128,7 +128,7 @@ bool listener_wait(void *at)
 	double time = now();
 	if (is_due(listener, false) && time - fmax(listener->shown, listener->start) >= 1) {
 		struct status_line line = {.length = 0};
-		add(&line, "%.0f s so far", time - listener->start);
+		status_line_add(&line, "%.0f s so far", time - listener->start);
 		show(listener, &line);
 	}
 	return listener_stop(listener);
@@ -153,9 +153,10 @@ static void add_best(
 		value /= 1000;
 		i++;
 	}
-	add(line, "best %.4g %s%s", value, factors[i], listener->unit ? listener->unit : "");
+	status_line_add(
+		line, "best %.4g %s%s", value, factors[i], listener->unit ? listener->unit : "");
 	if (bound > 0 && bound <= best)
-		add(line, "gap %.2f %%", 100 * (best - bound) / best);
+		status_line_add(line, "gap %.2f %%", 100 * (best - bound) / best);
 }
 
 /* True if the listener is a program; reports progress to it at most ten times a second. */
@@ -179,15 +180,15 @@ void listener_progress(void *at, const struct progress *progress)
 		return;
 	double spent = now() - listener->start;
 	add_best(&line, listener, progress->best, progress->bound);
-	add(&line, "%.0f s", spent);
+	status_line_add(&line, "%.0f s", spent);
 	if (progress->round && progress->tasks)
-		add(&line, "round %d: %zu of %zu tasks", progress->round, progress->done,
-			progress->tasks);
+		status_line_add(&line, "round %d: %zu of %zu tasks", progress->round,
+			progress->done, progress->tasks);
 	if (progress->round && progress->done && !end)
-		add(&line, "< %.0f s left",
+		status_line_add(&line, "< %.0f s left",
 			spent / (double)progress->done *
 				(double)(progress->tasks - progress->done));
-	add(&line, "%" PRIu64 " %s", progress->count, listener->what);
+	status_line_add(&line, "%" PRIu64 " %s", progress->count, listener->what);
 	show(listener, &line);
 }
 
@@ -199,10 +200,10 @@ void listener_layers(void *at, const struct progress *progress)
 	if (tell_host(listener, progress) || !progress->round || !is_due(listener, end))
 		return;
 	add_best(&line, listener, progress->best, progress->bound);
-	add(&line, "%.0f s", now() - listener->start);
+	status_line_add(&line, "%.0f s", now() - listener->start);
 	if (progress->round == 2)
-		add(&line, "layer %zu of %zu done", progress->done, progress->tasks);
-	add(&line, "%" PRIu64 " %s", progress->count, listener->what);
+		status_line_add(&line, "layer %zu of %zu done", progress->done, progress->tasks);
+	status_line_add(&line, "%" PRIu64 " %s", progress->count, listener->what);
 	show(listener, &line);
 }
 

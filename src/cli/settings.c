@@ -382,7 +382,8 @@ static struct span argument_span(struct arena *arena, int number, const char *te
 	return (struct span){source, 1, 1, 1, (int)source->length + 1};
 }
 
-static const struct option *find(const struct option *table, const char *name, size_t length)
+static const struct option *setting_find(
+	const struct option *table, const char *name, size_t length)
 {
 	for (const struct option *option = table; option->name; option++)
 		if (strlen(option->name) == length && memcmp(option->name, name, length) == 0)
@@ -407,7 +408,7 @@ static void complain_unknown(struct parse *parse, struct span span, const char *
 		diag_error(parse->diag, span, "unknown option '--%s'; --help lists them", word);
 }
 
-static void take(
+static void setting_take(
 	struct parse *parse, const struct option *option, const char *text, struct span span)
 {
 	*array_add(parse->arena, &parse->options) = (struct option_value){option, text, span};
@@ -420,11 +421,11 @@ static int take_with(struct parse *parse, const struct option *option, const cha
 	if (!option->argument) {
 		if (inside)
 			diag_error(parse->diag, span, "option '--%s' takes no value", option->name);
-		take(parse, option, "", span);
+		setting_take(parse, option, "", span);
 		return 0;
 	}
 	if (inside) {
-		take(parse, option, inside, span);
+		setting_take(parse, option, inside, span);
 		return 0;
 	}
 	if (!next) {
@@ -432,7 +433,7 @@ static int take_with(struct parse *parse, const struct option *option, const cha
 			option->argument);
 		return 0;
 	}
-	take(parse, option, next, argument_span(parse->arena, number + 1, next));
+	setting_take(parse, option, next, argument_span(parse->arena, number + 1, next));
 	return 1;
 }
 
@@ -441,7 +442,7 @@ static int parse_long(struct parse *parse, const char *text, const char *next, i
 	struct span span = argument_span(parse->arena, number, text);
 	const char *name = text + 2, *equals = strchr(name, '=');
 	size_t length = equals ? (size_t)(equals - name) : strlen(name);
-	const struct option *option = find(parse->table, name, length);
+	const struct option *option = setting_find(parse->table, name, length);
 	if (!option) {
 		complain_unknown(parse, span, name, length);
 		return 0;

@@ -19,7 +19,7 @@ struct meant {
 	struct array(struct span) spans;
 };
 
-static void add(struct meant *meant, const char *path, struct span span)
+static void meant_add(struct meant *meant, const char *path, struct span span)
 {
 	*array_add(meant->arena, &meant->files) = path;
 	*array_add(meant->arena, &meant->spans) = span;
@@ -39,7 +39,7 @@ static size_t add_folder(struct meant *meant, const char *path, struct span span
 	while (length > 1 && path[length - 1] == '/')
 		length--;
 	for (int i = 0; i < count; i++) {
-		add(meant,
+		meant_add(meant,
 			arena_format(
 				meant->arena, "%.*s/%s", (int)length, path, entries[i]->d_name),
 			span);
@@ -54,7 +54,7 @@ static size_t add_pattern(struct meant *meant, const char *pattern, struct span 
 	glob_t found = {0};
 	size_t count = glob(pattern, 0, NULL, &found) == 0 ? found.gl_pathc : 0;
 	for (size_t i = 0; i < count; i++)
-		add(meant, arena_text(meant->arena, found.gl_pathv[i]), span);
+		meant_add(meant, arena_text(meant->arena, found.gl_pathv[i]), span);
 	globfree(&found);
 	return count;
 }
@@ -133,7 +133,7 @@ static bool add_path(struct meant *meant, const char *path, struct span span, st
 	if (stat(path, &facts) != 0)
 		return strpbrk(path, "*?[") && add_pattern(meant, path, span);
 	if (!S_ISDIR(facts.st_mode))
-		add(meant, path, span);
+		meant_add(meant, path, span);
 	else if (!add_folder(meant, path, span))
 		diag_error(diag, span, "folder '%s' has no *.yaml file", path);
 	return true;
@@ -153,7 +153,7 @@ void spec_files(struct arena *arena, struct arguments *arguments, struct diag *d
 		if (strpbrk(path, "*?["))
 			diag_error(diag, span, "no file matches '%s'", path);
 		else
-			add(&meant, path, span);
+			meant_add(&meant, path, span);
 	}
 	arguments->at = meant.files.at;
 	arguments->spans = meant.spans.at;

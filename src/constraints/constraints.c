@@ -599,8 +599,9 @@ static void refuse_no_loops(struct constraint_finding *finding, const struct con
 			constraint->kind->key, text_read(&text));
 }
 
-static void add(struct constraint_finding *finding, const struct constraint_kind *kind,
-	enum constraint_part part, const struct aim *aim, const struct node *value)
+static void constraint_append(struct constraint_finding *finding,
+	const struct constraint_kind *kind, enum constraint_part part, const struct aim *aim,
+	const struct node *value)
 {
 	struct constraint constraint = {
 		.kind = kind,
@@ -666,7 +667,7 @@ static void read_part(struct constraint_finding *finding, struct reader *map,
 		if (node_is_empty(entry->value))
 			continue;
 		if (kind->parts >> part & 1)
-			add(finding, kind, part, aim, entry->value);
+			constraint_append(finding, kind, part, aim, entry->value);
 		else if (!finding->flags_only)
 			refuse_part(finding, entry, kind, part);
 	}
@@ -780,11 +781,11 @@ static void read_aside(
 	bool spaces = types[type].kind;
 	fields_read_form(map, &aside_noun, spaces ? ASIDE_SPACES : ASIDE_LEAST, &form, NULL);
 	if (form.spaces)
-		add(finding, constraint_kind_find(types[type].kind), types[type].part, aim,
-			form.spaces);
+		constraint_append(finding, constraint_kind_find(types[type].kind), types[type].part,
+			aim, form.spaces);
 	else if (form.least)
-		add(finding, constraint_kind_find(types[type].name), PART_MACHINE, &the_machine,
-			map->map);
+		constraint_append(finding, constraint_kind_find(types[type].name), PART_MACHINE,
+			&the_machine, map->map);
 }
 
 /* Reads the keys of a map that belong to a type. */

@@ -535,7 +535,7 @@ static const char *chain_text(
 	return text_read(&text);
 }
 
-static void add(
+static void clash_with_chain(
 	const struct factor_chain *chain, struct clashes *clashes, bool least, const char *why)
 {
 	struct party party = {0};
@@ -641,11 +641,12 @@ static void check_perfect(const struct factor_chain *chain, struct clashes *clas
 	if (told)
 		return;
 	if (product_of(chain, true) > chain->extent)
-		add(chain, clashes, true, "less than the product of its bounds");
+		clash_with_chain(chain, clashes, true, "less than the product of its bounds");
 	else if (product_of(chain, false) < chain->extent)
-		add(chain, clashes, false, "more than the product of its bounds");
+		clash_with_chain(chain, clashes, false, "more than the product of its bounds");
 	else if (!some_product(chain, &divisors, clashes->arena))
-		add(chain, clashes, true, "which no factors within its bounds make up");
+		clash_with_chain(
+			chain, clashes, true, "which no factors within its bounds make up");
 }
 
 /* From the inside outwards, a bound is at most what is left, rounded up. */
@@ -659,9 +660,9 @@ static void check_imperfect(const struct factor_chain *chain, struct clashes *cl
 		       number_mul(inside, least, &inside);
 	}
 	if (!fits)
-		add(chain, clashes, true, "less than the product of its bounds");
+		clash_with_chain(chain, clashes, true, "less than the product of its bounds");
 	else if (product_of(chain, false) < chain->extent)
-		add(chain, clashes, false, "more than the product of its bounds");
+		clash_with_chain(chain, clashes, false, "more than the product of its bounds");
 }
 
 /* Returns the axes that a split leaves to a dimension: X only (1), Y only (2), either (3). */

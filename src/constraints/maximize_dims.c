@@ -279,7 +279,7 @@ static bool is_more(struct share a, struct share b)
 	return a.num * b.den > b.num * a.den;
 }
 
-static struct greedy_state **find(
+static struct greedy_state **greedy_state_find(
 	const struct greedy_table *table, const int64_t *left, int64_t capacity)
 {
 	uint64_t hash = (uint64_t)capacity;
@@ -301,7 +301,7 @@ static void grow(struct greedy_table *table)
 	for (size_t i = 0; i < table->slot_count; i++) {
 		struct greedy_state *state = table->slots[i];
 		if (state)
-			*find(&larger, state->left, state->capacity) = state;
+			*greedy_state_find(&larger, state->left, state->capacity) = state;
 	}
 	*table = larger;
 }
@@ -363,14 +363,14 @@ static bool try_dimension(struct greedy_table *table, struct greedy_state *state
 static struct greedy_state *best_from(
 	struct greedy_table *table, const int64_t *left, int64_t capacity)
 {
-	struct greedy_state **slot = find(table, left, capacity);
+	struct greedy_state **slot = greedy_state_find(table, left, capacity);
 	if (*slot)
 		return *slot;
 	if (++table->state_count > STATES_MOST)
 		return NULL;
 	if (2 * table->state_count > table->slot_count) {
 		grow(table);
-		slot = find(table, left, capacity);
+		slot = greedy_state_find(table, left, capacity);
 	}
 	struct greedy_state *state = *slot = arena_new(table->arena, struct greedy_state);
 	memcpy(state->left, left, sizeof state->left);
@@ -400,7 +400,9 @@ bool greedy_maximize(struct greedy *greedy, int64_t capacity)
 	while (state && state->which >= 0) {
 		greedy->bounds[state->which] *= state->step;
 		left[state->which] /= state->step;
-		state = state->last ? NULL : *find(&table, left, state->capacity / state->step);
+		state = state->last
+				? NULL
+				: *greedy_state_find(&table, left, state->capacity / state->step);
 	}
 	arena_close(scratch);
 	return found;

@@ -36,7 +36,7 @@ static int order_find(const struct order_slots *slots, int d)
 	return -1;
 }
 
-static bool put(struct order_slots *slots, int slot, int d)
+static bool order_slot_put(struct order_slots *slots, int slot, int d)
 {
 	int now = order_find(slots, d);
 	if (now == slot)
@@ -53,10 +53,10 @@ static bool order_merge(struct order_slots *out, const struct constraint *permut
 	struct order_slots slots = *out;
 	bool good = true;
 	for (int i = 0; i < permutation->order_count; i++)
-		good &= put(&slots, i, permutation->order[i]);
+		good &= order_slot_put(&slots, i, permutation->order[i]);
 	int first = slots.count - permutation->suffix_count;
 	for (int i = 0; i < permutation->suffix_count; i++)
-		good &= put(&slots, first + i, permutation->suffix[i]);
+		good &= order_slot_put(&slots, first + i, permutation->suffix[i]);
 	if (good)
 		*out = slots;
 	return good;

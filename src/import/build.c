@@ -16,7 +16,7 @@ int axes_new(struct axis_classes *axes, int64_t extent)
 	return a;
 }
 
-static int find(struct axis_classes *axes, int a)
+static int axis_class_find(struct axis_classes *axes, int a)
 {
 	while (axes->at.at[a].parent != a) {
 		int up = axes->at.at[a].parent;
@@ -28,13 +28,13 @@ static int find(struct axis_classes *axes, int a)
 
 struct axis_class *axes_find(struct axis_classes *axes, int axis)
 {
-	return &axes->at.at[find(axes, axis)];
+	return &axes->at.at[axis_class_find(axes, axis)];
 }
 
 void axes_join(struct axis_classes *axes, int a, int b)
 {
-	a = find(axes, a);
-	b = find(axes, b);
+	a = axis_class_find(axes, a);
+	b = axis_class_find(axes, b);
 	if (a == b)
 		return;
 	axes->at.at[b].parent = a;

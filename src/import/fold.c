@@ -54,14 +54,14 @@ static bool reserve(struct list_fold *f, int64_t more)
 	return true;
 }
 
-static void put(struct list_fold *f, int64_t number)
+static void list_fold_put(struct list_fold *f, int64_t number)
 {
 	f->ints[f->count] = number;
 	f->numbers[f->count++] = (double)number;
 }
 
 /* Puts element `at` of an operand. */
-static void take(struct list_fold *f, const struct constant *from, size_t at)
+static void list_fold_take(struct list_fold *f, const struct constant *from, size_t at)
 {
 	f->fractions |= !from->ints;
 	f->ints[f->count] = constant_int(from, at);
@@ -83,14 +83,14 @@ static bool fold_shape(struct list_fold *f)
 		return false;
 	f->dtype = "int64";
 	if (text_equal(f->call->op, "Size")) {
-		put(f, shape_elements(shape));
+		list_fold_put(f, shape_elements(shape));
 		return true;
 	}
 	int64_t from = call_int(f->call, "start", 0), to = call_int(f->call, "end", shape->rank);
 	from += from < 0 ? shape->rank : 0;
 	to += to < 0 ? shape->rank : 0;
 	for (int64_t h = from < 0 ? 0 : from; h < to && h < shape->rank; h++)
-		put(f, shape->size[h]);
+		list_fold_put(f, shape->size[h]);
 	shape_as_list(f);
 	return true;
 }
@@ -117,7 +117,8 @@ static bool fold_gather(struct list_fold *f)
 		index += index < 0 ? size : 0;
 		if (index < 0 || index >= size)
 			return false;
-		take(f, data, (size_t)((i / inner / places * size + index) * inner + i % inner));
+		list_fold_take(
+			f, data, (size_t)((i / inner / places * size + index) * inner + i % inner));
 	}
 	for (int h = 0; h < from->rank; h++) {
 		if (h != axis)
@@ -140,7 +141,7 @@ static bool fold_concat(struct list_fold *f)
 		return false;
 	for (int i = 0; i < f->call->input_count; i++)
 		for (size_t k = 0; k < integers(f, i)->count; k++)
-			take(f, integers(f, i), k);
+			list_fold_take(f, integers(f, i), k);
 	shape_as_list(f);
 	return true;
 }
@@ -163,7 +164,7 @@ static bool fold_same(struct list_fold *f)
 			rank = 0;
 	}
 	for (size_t k = 0; k < data->count; k++)
-		take(f, data, k);
+		list_fold_take(f, data, k);
 	f->shape = (struct model_shape){rank, {(int64_t)f->count}};
 	return true;
 }
@@ -194,7 +195,7 @@ static bool fold_slice(struct list_fold *f)
 	if (step < 1 || step > FOLD_MOST || from < 0 || !reserve(f, size))
 		return false;
 	for (int64_t i = from; i < to; i += step)
-		take(f, data, (size_t)i);
+		list_fold_take(f, data, (size_t)i);
 	shape_as_list(f);
 	return true;
 }
@@ -234,7 +235,7 @@ static bool fold_pair(struct list_fold *f)
 		int64_t z;
 		if (!combine(f->call->op, constant_int(a, i), constant_int(c, i), &z))
 			return false;
-		put(f, z);
+		list_fold_put(f, z);
 	}
 	return true;
 }
@@ -255,7 +256,7 @@ static bool fold_range(struct list_fold *f)
 		if (from->ints && (__builtin_mul_overflow((int64_t)i, step->ints[0], &whole) ||
 					  __builtin_add_overflow(whole, from->ints[0], &whole)))
 			return false;
-		put(f, whole);
+		list_fold_put(f, whole);
 		if (f->fractions)
 			f->numbers[i] = first + (double)i * by;
 	}
@@ -273,7 +274,7 @@ static bool fold_filled(struct list_fold *f)
 		!fill->count || !reserve(f, shape->ints[0]))
 		return false;
 	for (int64_t i = 0; i < shape->ints[0]; i++)
-		take(f, fill, 0);
+		list_fold_take(f, fill, 0);
 	f->dtype = value->dtype;
 	shape_as_list(f);
 	return true;
@@ -286,7 +287,7 @@ static bool fold_where(struct list_fold *f)
 		(c->count != which->count && c->count != 1) || !reserve(f, (int64_t)which->count))
 		return false;
 	for (size_t i = 0; i < which->count; i++)
-		take(f, which->ints[i] ? a : c, i);
+		list_fold_take(f, which->ints[i] ? a : c, i);
 	f->shape = value_of(f, 0)->shape;
 	f->dtype = value_of(f, 1)->dtype;
 	return true;
@@ -306,7 +307,7 @@ static bool fold_scatter(struct list_fold *f)
 		!reserve(f, all))
 		return false;
 	for (int64_t i = 0; i < all; i++)
-		take(f, data, (size_t)i);
+		list_fold_take(f, data, (size_t)i);
 	for (int64_t h = depth; h < shape->rank; h++)
 		block *= shape->size[h];
 	int64_t places = shape_elements(rows) / depth;
@@ -348,7 +349,7 @@ static bool fold_places(struct list_fold *f)
 		inner /= shape.size[h] ? shape.size[h] : 1;
 		for (int64_t i = 0; i < all; i++)
 			if (constant_number(data, (size_t)i) != 0)
-				put(f, i / inner % shape.size[h]);
+				list_fold_put(f, i / inner % shape.size[h]);
 	}
 	f->shape = (struct model_shape){2, {shape.rank, found}};
 	f->dtype = "int64";

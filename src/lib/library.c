@@ -239,7 +239,7 @@ static struct library_item *make_item(
 	return item;
 }
 
-static enum lxplore_status add(
+static enum lxplore_status library_list_add(
 	struct lxplore *run, struct library_list *list, struct library_item *item)
 {
 	if (!item)
@@ -256,19 +256,19 @@ static enum lxplore_status add(
 
 enum lxplore_status lxplore_add(struct lxplore *run, const char *path)
 {
-	return add(run, &run->specs, make_item(path, strlen(path), NULL, 0));
+	return library_list_add(run, &run->specs, make_item(path, strlen(path), NULL, 0));
 }
 
 enum lxplore_status lxplore_add_text(
 	struct lxplore *run, const char *name, const char *text, size_t length)
 {
-	return add(run, &run->specs, make_item(name, strlen(name), text, length));
+	return library_list_add(run, &run->specs, make_item(name, strlen(name), text, length));
 }
 
 enum lxplore_status lxplore_set(struct lxplore *run, const char *name, const char *value)
 {
 	size_t length = value ? strlen(value) : 0;
-	return add(run, &run->settings, make_item(name, strlen(name), value, length));
+	return library_list_add(run, &run->settings, make_item(name, strlen(name), value, length));
 }
 
 enum lxplore_status lxplore_on_progress(struct lxplore *run,

@@ -112,7 +112,7 @@ static void skip_spaces(struct parser *p)
 		p->at++;
 }
 
-static bool take(struct parser *p, const char *symbol)
+static bool expr_take(struct parser *p, const char *symbol)
 {
 	skip_spaces(p);
 	size_t length = strlen(symbol);
@@ -321,12 +321,12 @@ static bool parse_call(struct parser *p, const char *name, size_t from, struct v
 		return false;
 	if (function->one && !parser_check(p, from, function->one(*out, out)))
 		return false;
-	while (function->two && take(p, ",")) {
+	while (function->two && expr_take(p, ",")) {
 		if (!parse_sum(p, &value) ||
 			!parser_check(p, from, function->two(*out, value, out)))
 			return false;
 	}
-	if (take(p, ")"))
+	if (expr_take(p, ")"))
 		return true;
 	if (p->text[p->at] == ',')
 		return parser_fail(p, p->at, p->at + 1, "'%s' takes one argument", name);
@@ -373,7 +373,7 @@ static bool parse_name(struct parser *p, struct value *out)
 	size_t end = p->at;
 	if (p->at - from >= WORD_MOST)
 		return parser_fail(p, from, end, "unknown variable '%s...'", word);
-	if (take(p, "("))
+	if (expr_take(p, "("))
 		return parse_call(p, word, from, out) && parse_unit(p, out);
 	p->at = variable_end(p, from, end, variable);
 	if (p->at > from)
@@ -401,10 +401,10 @@ static bool parse_primary(struct parser *p, struct value *out)
 		return parse_number(p, out);
 	if (parser_at_word(p, from))
 		return parse_name(p, out);
-	if (take(p, "(")) {
+	if (expr_take(p, "(")) {
 		if (!parse_sum(p, out))
 			return false;
-		if (!take(p, ")"))
+		if (!expr_take(p, ")"))
 			return parser_fail(p, from, from + 1, "'(' is never closed");
 		return parse_unit(p, out);
 	}
@@ -424,15 +424,15 @@ static bool parse_unary(struct parser *p, struct value *out)
 		return parser_fail(p, from, from + 1, "nested more than %d deep", EXPR_DEPTH_MOST);
 	p->depth++;
 	bool fine;
-	if (take(p, "-"))
+	if (expr_take(p, "-"))
 		fine = parse_unary(p, out) &&
 		       parser_check(p, from, value_mul(value_whole(-1), *out, out));
-	else if (take(p, "+"))
+	else if (expr_take(p, "+"))
 		fine = parse_unary(p, out);
 	else
 		fine = parse_primary(p, out);
 	struct value power;
-	if (fine && take(p, "**"))
+	if (fine && expr_take(p, "**"))
 		fine = parse_unary(p, &power) && parser_check(p, from, value_pow(*out, power, out));
 	p->depth--;
 	return fine;
@@ -450,7 +450,7 @@ static bool parse_product(struct parser *p, struct value *out)
 	bool fine = parse_unary(p, out);
 	while (fine) {
 		size_t i = 0;
-		while (i < 4 && !take(p, operators[i].symbol))
+		while (i < 4 && !expr_take(p, operators[i].symbol))
 			i++;
 		struct value right;
 		if (i == 4)
@@ -467,8 +467,8 @@ static bool parse_sum(struct parser *p, struct value *out)
 	size_t from = p->at;
 	bool fine = parse_product(p, out);
 	while (fine) {
-		bool plus = take(p, "+");
-		if (!plus && !take(p, "-"))
+		bool plus = expr_take(p, "+");
+		if (!plus && !expr_take(p, "-"))
 			return true;
 		struct value right;
 		fine = parse_product(p, &right) &&

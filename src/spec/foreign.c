@@ -402,7 +402,7 @@ static const char *take_word(struct printing *printing, const char *stops)
 	return arena_format(printing->arena, "%.*s", (int)(printing->at - from), bytes + from);
 }
 
-static bool take(struct printing *printing, const char *text)
+static bool printing_take(struct printing *printing, const char *text)
 {
 	size_t length = strlen(text);
 	while (printing->at < printing->end && printing->source->bytes[printing->at] == ' ')
@@ -434,10 +434,10 @@ static void refuse_more(struct printing *printing, const char *what)
 /* "Weights:96 (96) Inputs:18 (18) ]" */
 static void read_kept(struct printing *printing, struct printed_level *level)
 {
-	while (!take(printing, "]") && printing->at < printing->end) {
-		if (take(printing, "(")) {
+	while (!printing_take(printing, "]") && printing->at < printing->end) {
+		if (printing_take(printing, "(")) {
 			take_word(printing, ")");
-			take(printing, ")");
+			printing_take(printing, ")");
 			continue;
 		}
 		size_t from = printing->at;
@@ -457,7 +457,7 @@ static void read_kept(struct printing *printing, struct printed_level *level)
 			*array_add(printing->arena, &printing->space_list) = name;
 		}
 		*array_add(printing->arena, &level->kept) = scalar(printing, name, span);
-		if (take(printing, ":"))
+		if (printing_take(printing, ":"))
 			take_word(printing, " ]");
 	}
 }
@@ -477,7 +477,7 @@ static void read_level(struct printing *printing)
 	*level = (struct printed_level){
 		.name = arena_format(printing->arena, "%.*s", (int)length, name),
 		.span = source_span(printing->source, from, from + length)};
-	take(printing, "[");
+	printing_take(printing, "[");
 	read_kept(printing, level);
 }
 
@@ -491,20 +491,23 @@ static void read_loop(struct printing *printing)
 	}
 	struct span span = source_span(printing->source, printing->at, printing->end);
 	struct printed_loop loop = {.span = span};
-	bool good = printing->levels.count && take(printing, "for ") && !take(printing, "in ");
+	bool good = printing->levels.count && printing_take(printing, "for ") &&
+		    !printing_take(printing, "in ");
 	if (good) {
-		take(printing, "");
+		printing_take(printing, "");
 		loop.name = take_word(printing, " ");
-		good = *loop.name && take(printing, "in") && take(printing, "[0:");
+		good = *loop.name && printing_take(printing, "in") &&
+		       printing_take(printing, "[0:");
 	}
 	if (good) {
 		const char *bound = take_word(printing, ")");
 		loop.factor = arena_format(printing->arena, "%s=%s", loop.name, bound);
-		good = *bound && !bound[strspn(bound, "0123456789,")] && take(printing, ")");
+		good = *bound && !bound[strspn(bound, "0123456789,")] &&
+		       printing_take(printing, ")");
 	}
-	if (good && take(printing, "(Spatial-X)"))
+	if (good && printing_take(printing, "(Spatial-X)"))
 		loop.along = ALONG_X;
-	else if (good && take(printing, "(Spatial-Y)"))
+	else if (good && printing_take(printing, "(Spatial-Y)"))
 		loop.along = ALONG_Y;
 	if (!good || printing->at != printing->end)
 		complain(printing, span);
@@ -522,8 +525,8 @@ static bool read_line(struct printing *printing)
 		rule++;
 	if (rule == length)
 		return false;
-	if (take(printing, "|")) {
-		if (take(printing, compute))
+	if (printing_take(printing, "|")) {
+		if (printing_take(printing, compute))
 			return true;
 		read_loop(printing);
 	} else if (is_level(printing->source, printing->at, printing->end)) {

@@ -238,7 +238,7 @@ static const struct wording wordings[] = {
 	{"found incompatible YAML document", "", "only YAML 1.1 and 1.2 are read", NULL, false},
 };
 
-static bool has(const char *text, const char *part)
+static bool text_has_part(const char *text, const char *part)
 {
 	return strstr(text ? text : "", part) != NULL;
 }
@@ -254,14 +254,15 @@ static bool report_character(
 	const struct source *source, struct span at, const char *problem, struct diag *diag)
 {
 	char c = character_at(source, at);
-	bool no_token = has(problem, "found character that cannot start any token");
+	bool no_token = text_has_part(problem, "found character that cannot start any token");
 	if (no_token && c == '\t')
 		diag_error(diag, at, "a tab in the indentation; YAML indents with spaces");
 	else if (no_token)
 		diag_error(diag, at, "'%c' cannot begin a value; put the text in quotes", c);
-	else if ((c == '[' || c == '{') && has(problem, "did not find expected ',' or"))
+	else if ((c == '[' || c == '{') && text_has_part(problem, "did not find expected ',' or"))
 		diag_error(diag, at, "'%c' cannot stand in a text inside [ ] or { }; quote it", c);
-	else if (c == ':' && (has(problem, "expected key") || has(problem, "node content")))
+	else if (c == ':' &&
+		 (text_has_part(problem, "expected key") || text_has_part(problem, "node content")))
 		diag_error(diag, at, "a key is expected before ':'");
 	else
 		return false;
@@ -282,7 +283,8 @@ static void report_problem(const struct stepper *stepper)
 		return;
 	for (size_t i = 0; i < sizeof wordings / sizeof *wordings; i++) {
 		const struct wording *w = &wordings[i];
-		if (!has(problem, w->problem) || !has(parser->context, w->context))
+		if (!text_has_part(problem, w->problem) ||
+			!text_has_part(parser->context, w->context))
 			continue;
 		diag_error(diag, w->at_context ? from : at, "%s", w->error);
 		if (w->note)
@@ -389,7 +391,7 @@ struct builder {
 #define COMPLAIN(b, ...) diag_error((b)->diag, __VA_ARGS__)
 #define END(b, ...) (COMPLAIN(b, __VA_ARGS__), (b)->ended = true)
 
-static bool next(struct builder *b, struct yaml_step *step)
+static bool builder_next(struct builder *b, struct yaml_step *step)
 {
 	if (!b->ended && !stepper_next(&b->steps, step))
 		b->ended = true;
@@ -427,7 +429,7 @@ static void compose_list(struct builder *b, struct node *list, bool flow)
 	struct arena_mark mark = arena_mark(b->scratch);
 	struct yaml_step step;
 	list->kind = NODE_LIST;
-	while (next(b, &step) && step.type != YAML_SEQUENCE_END_EVENT) {
+	while (builder_next(b, &step) && step.type != YAML_SEQUENCE_END_EVENT) {
 		const struct node *item = compose_node(b, &step);
 		if (b->ended)
 			return;
@@ -661,13 +663,13 @@ static void compose_map(struct builder *b, struct node *map, bool flow)
 	struct arena_mark mark = arena_mark(b->scratch);
 	struct yaml_step step;
 	map->kind = NODE_MAP;
-	while (next(b, &step) && step.type != YAML_MAPPING_END_EVENT) {
+	while (builder_next(b, &step) && step.type != YAML_MAPPING_END_EVENT) {
 		struct span key_span = step.span;
 		const char *merge_word = merge_word_of(&step);
 		const struct node *key = compose_node(b, &step);
 		if (b->depth == 1)
 			b->top = key->text;
-		if (b->ended || !next(b, &step))
+		if (b->ended || !builder_next(b, &step))
 			return;
 		const struct node *value = compose_node(b, &step);
 		if (b->ended)
@@ -780,14 +782,14 @@ static bool is_nothing(const struct node *node)
 static const struct node *compose_document(struct builder *b)
 {
 	struct yaml_step step;
-	if (!next(b, &step) || !next(b, &step))
+	if (!builder_next(b, &step) || !builder_next(b, &step))
 		return NULL;
 	const struct node *root = NULL;
 	if (step.type == YAML_DOCUMENT_START_EVENT) {
-		if (!next(b, &step))
+		if (!builder_next(b, &step))
 			return NULL;
 		root = compose_node(b, &step);
-		if (!next(b, &step) || !next(b, &step))
+		if (!builder_next(b, &step) || !builder_next(b, &step))
 			return NULL;
 		if (step.type == YAML_DOCUMENT_START_EVENT)
 			COMPLAIN(b, step.span, "a second document; give it as a file of its own");

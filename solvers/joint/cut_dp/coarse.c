@@ -35,8 +35,8 @@ static int find_lives(const struct frame *frame, struct coarse_life *lives)
 }
 
 /* Chooses the tensors whose views stay distinct, those of the coarser space among them. */
-static bool *choose(const struct frame *frame, const struct coarse_space *before, double states,
-	struct arena *arena)
+static bool *distinct_choose(const struct frame *frame, const struct coarse_space *before,
+	double states, struct arena *arena)
 {
 	struct coarse_life *lives =
 		arena_array(arena, struct coarse_life, frame->space->tensor_count);
@@ -212,7 +212,7 @@ struct coarse_space coarse_make(const struct frame *frame, const struct coarse_s
 	double states, struct arena *arena)
 {
 	const char *why;
-	const bool *is_coarse = choose(frame, before, states, arena);
+	const bool *is_coarse = distinct_choose(frame, before, states, arena);
 	const struct joint_space *space = frame->space;
 	struct joint_space *image = arena_copy(arena, space, sizeof *space);
 	struct joint_tensor *tensors =

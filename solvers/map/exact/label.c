@@ -672,7 +672,7 @@ static double bound_of(
 	return mapping->rows[frame->search->hierarchy->levels[level].block_row].spatial[d];
 }
 
-static void put(struct axes *axes, const struct turning *loop, int axis)
+static void axes_put(struct axes *axes, const struct turning *loop, int axis)
 {
 	axes->extent[axis] *= loop->bound;
 	axes->busy[axis] |= 1u << loop->dimension;
@@ -723,7 +723,7 @@ double nest_skew_least(const struct nest_frame *frame, const struct mapping *map
 			if (loop.bound == 1)
 				continue;
 			if (!turns)
-				put(&fixed, &loop, hierarchy->levels[i].fanout_y > 1);
+				axes_put(&fixed, &loop, hierarchy->levels[i].fanout_y > 1);
 			else if (count == TURNING_MOST)
 				return 0;
 			else
@@ -735,7 +735,7 @@ double nest_skew_least(const struct nest_frame *frame, const struct mapping *map
 		if (!have_room(frame, loops, count, along_y))
 			continue;
 		for (int n = 0; n < count; n++)
-			put(&axes, &loops[n], along_y >> n & 1);
+			axes_put(&axes, &loops[n], along_y >> n & 1);
 		least = fmin(least, skew_of(frame, &axes));
 	}
 	return least < INFINITY ? least : 0;

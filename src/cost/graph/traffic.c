@@ -160,7 +160,7 @@ static struct known_walk *known_walks_of_thread(void)
 	return known_walks;
 }
 
-static void put(struct known_walk *walk, int64_t word)
+static void walk_put(struct known_walk *walk, int64_t word)
 {
 	if (walk->count < KNOWN_WORDS)
 		walk->key[walk->count] = word;
@@ -172,25 +172,27 @@ static void put_walk(struct known_walk *walk, const struct footprint *group,
 	const struct walk_range *ranges, uint32_t moved, const int64_t *slots)
 {
 	walk->count = 0;
-	put(walk, group->dim_count << 3 | (slots != NULL) << 2 | (ranges != NULL) << 1 | !moved);
+	walk_put(walk,
+		group->dim_count << 3 | (slots != NULL) << 2 | (ranges != NULL) << 1 | !moved);
 	for (uint32_t rest = group->joint; rest; rest &= rest - 1) {
 		int l = __builtin_ctz(rest);
 		const struct loopnest_loop *loop = &group->nest->loops[l];
-		put(walk, loop->extent << 2 | (moved >> l & 1) << 1 | ((rest & (rest - 1)) != 0));
-		put(walk, loop->chunk);
-		put(walk, loop->split << 32 | loop->tiles);
+		walk_put(walk,
+			loop->extent << 2 | (moved >> l & 1) << 1 | ((rest & (rest - 1)) != 0));
+		walk_put(walk, loop->chunk);
+		walk_put(walk, loop->split << 32 | loop->tiles);
 		if (slots)
-			put(walk, slots[l]);
+			walk_put(walk, slots[l]);
 		if (ranges)
-			put(walk, ranges[l].from << 32 | ranges[l].to);
+			walk_put(walk, ranges[l].from << 32 | ranges[l].to);
 		for (int d = 0; d < group->dim_count; d++)
-			put(walk, group->dims[d].host->coefficient[l]);
+			walk_put(walk, group->dims[d].host->coefficient[l]);
 	}
 	for (int d = 0; d < group->dim_count; d++) {
 		const struct footprint_dim *dim = &group->dims[d];
-		put(walk, dim->host->offset);
-		put(walk, dim->size << 1 | dim->access->pad);
-		put(walk, dim->per);
+		walk_put(walk, dim->host->offset);
+		walk_put(walk, dim->size << 1 | dim->access->pad);
+		walk_put(walk, dim->per);
 	}
 }
 

@@ -129,7 +129,7 @@ static void note(struct finder *finder, const struct prefix *prefix)
 	contexts->at[contexts->count++] = context;
 }
 
-static void find(struct finder *finder, int i, const struct prefix *prefix);
+static void finder_run(struct finder *finder, int i, const struct prefix *prefix);
 
 /* Digit i stands so at the times, in `count` ways; goes on with the next. */
 static void stand(struct finder *finder, int i, const struct prefix *prefix, const int64_t *value,
@@ -147,7 +147,7 @@ static void stand(struct finder *finder, int i, const struct prefix *prefix, con
 		if (!digit->spatial)
 			next.at_end[time] = prefix->at_end[time] && value[time] == digit->end;
 	}
-	find(finder, i + 1, &next);
+	finder_run(finder, i + 1, &next);
 }
 
 /* Digit i may stand anywhere in [from, to], `ahead` further at this step and `behind` less at
@@ -171,7 +171,7 @@ static void stand_anywhere(struct finder *finder, int i, const struct prefix *pr
 	}
 }
 
-static void find(struct finder *finder, int i, const struct prefix *prefix)
+static void finder_run(struct finder *finder, int i, const struct prefix *prefix)
 {
 	const struct nest_turn *turn = finder->turn;
 	static const int64_t zeros[NEST_TIMES];
@@ -183,7 +183,7 @@ static void find(struct finder *finder, int i, const struct prefix *prefix)
 	if (digit->spatial) {
 		if (finder->spread >> i & 1)
 			/* The children's digits: the tail's own, where the rest may meet it. */
-			find(finder, i + 1, prefix);
+			finder_run(finder, i + 1, prefix);
 		else
 			stand_anywhere(finder, i, prefix, 0, digit->bound - 1, 0, 0);
 		return;
@@ -246,7 +246,7 @@ bool nest_contexts_find(const struct nest_passage *passage, const struct nest_di
 	for (int time = 0; time < NEST_TIMES; time++)
 		prefix.at_end[time] = prefix.at_tail[time] = true;
 	out->count = 0;
-	find(&finder, 0, &prefix);
+	finder_run(&finder, 0, &prefix);
 	return finder.enough;
 }
 
@@ -297,7 +297,7 @@ static int64_t mul(const struct sum *sum, int64_t a, int64_t b)
 	return checked_mul(sum->passage->fits, a, b);
 }
 
-static int64_t add(const struct sum *sum, int64_t a, int64_t b)
+static int64_t contexts_sum(const struct sum *sum, int64_t a, int64_t b)
 {
 	return checked_add(sum->passage->fits, a, b);
 }
@@ -311,7 +311,8 @@ static int64_t box(const struct sum *sum, int d, int64_t indices)
 	for (int r = 0; r < sum->space->rank_count; r++) {
 		int64_t coefficient = sum->space->ranks[r].coefficient[d];
 		if (coefficient)
-			words = mul(sum, words, add(sum, 1, mul(sum, coefficient, indices - 1)));
+			words = mul(sum, words,
+				contexts_sum(sum, 1, mul(sum, coefficient, indices - 1)));
 	}
 	return words;
 }
@@ -321,7 +322,7 @@ static int64_t covered(const struct sum *sum, int d, int64_t indices)
 {
 	int64_t width = sum->cover < 0 ? 1 : sum->passage->loops->tile[sum->cover][d];
 	int64_t words = mul(sum, indices / width, box(sum, d, width));
-	return indices % width ? add(sum, words, box(sum, d, indices % width)) : words;
+	return indices % width ? contexts_sum(sum, words, box(sum, d, indices % width)) : words;
 }
 
 /* Digits in which the children of one group differ. */
@@ -344,7 +345,7 @@ static int64_t part_of_all(const struct sum *sum, int d, const struct nest_digit
 	if (!is_relevant(sum, d))
 		return tally.count;
 	int64_t words = mul(sum, tally.count - tally.tail, covered(sum, d, digits->width));
-	return tally.tail ? add(sum, words, covered(sum, d, digits->rest)) : words;
+	return tally.tail ? contexts_sum(sum, words, covered(sum, d, digits->rest)) : words;
 }
 
 /* Words of a relevant dimension that stay in one context, or of another the instances or groups that
@@ -370,7 +371,7 @@ static int64_t part_that_stays(
 	*sum->passage->countable &= nest_contexts_find(sum->passage, digits,
 		spread_of(sum, d, digits), is_relevant(sum, d), &turn, &contexts);
 	for (int i = 0; i < contexts.count; i++)
-		part = add(sum, part,
+		part = contexts_sum(sum, part,
 			mul(sum, contexts.at[i].count, stay_of(sum, d, &contexts.at[i])));
 	return part;
 }

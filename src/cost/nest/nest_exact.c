@@ -239,7 +239,7 @@ static int64_t mul(struct exact *x, int64_t a, int64_t b)
 	return checked_mul(&x->fits, a, b);
 }
 
-static void add(struct exact *x, int64_t *sum, int64_t more)
+static void exact_sum_more(struct exact *x, int64_t *sum, int64_t more)
 {
 	*sum = checked_add(&x->fits, *sum, more);
 }
@@ -287,14 +287,14 @@ static int64_t groups_below(const struct exact *x, const struct way *way, int le
 static void enter(struct exact *x, const struct way *way, int64_t words)
 {
 	if (way->child >= 0)
-		add(x, &count_at(x, way, way->child)->fills, words);
+		exact_sum_more(x, &count_at(x, way, way->child)->fills, words);
 }
 
 static void serve(struct exact *x, const struct way *way, int level, int64_t words)
 {
-	add(x, &count_at(x, way, level)->reads, words);
+	exact_sum_more(x, &count_at(x, way, level)->reads, words);
 	if (level != way->parent)
-		add(x, &count_at(x, way, level)->fills, words);
+		exact_sum_more(x, &count_at(x, way, level)->fills, words);
 }
 
 static void read_plain(struct exact *x, const struct way *way)
@@ -327,8 +327,8 @@ static void hand_on(struct exact *x, const struct way *way, int64_t words)
 {
 	if (way->child < 0)
 		return;
-	add(x, &count_at(x, way, way->child)->reads, words);
-	add(x, &count_at(x, way, way->child)->links, words);
+	exact_sum_more(x, &count_at(x, way, way->child)->reads, words);
+	exact_sum_more(x, &count_at(x, way, way->child)->links, words);
 }
 
 static void read_imperfect_sliding(struct exact *x, const struct way *way)
@@ -457,8 +457,8 @@ static int64_t empty_again(const struct exact *x, const struct way *way, int lev
 
 static void drain(struct exact *x, const struct way *way, int level, int64_t words)
 {
-	add(x, &count_at(x, way, level)->reads, words);
-	add(x, &count_at(x, way, level)->drains, words);
+	exact_sum_more(x, &count_at(x, way, level)->reads, words);
+	exact_sum_more(x, &count_at(x, way, level)->drains, words);
 }
 
 /* Adds the flow between child and parent, once its parts are known. */
@@ -466,25 +466,25 @@ static void write_back(
 	struct exact *x, const struct way *way, int64_t returned, int64_t first_updates)
 {
 	struct nest_count *parent = count_at(x, way, way->parent);
-	add(x, &parent->reads, returned);
+	exact_sum_more(x, &parent->reads, returned);
 	drain(x, way, way->parent, -returned);
 	if (x->model->hierarchy->levels[way->parent].rmw_first_update & way->bit)
-		add(x, &parent->reads, first_updates);
+		exact_sum_more(x, &parent->reads, first_updates);
 	if (way->child >= 0) {
-		add(x, &count_at(x, way, way->child)->fills, returned);
+		exact_sum_more(x, &count_at(x, way, way->child)->fills, returned);
 		drain(x, way, way->child, returned);
 	}
 	for (int i = way->child + 1; i < way->parent; i++)
 		if (passes(x, way, i)) {
-			add(x, &count_at(x, way, i)->fills, returned);
-			add(x, &count_at(x, way, i)->reads, returned);
+			exact_sum_more(x, &count_at(x, way, i)->fills, returned);
+			exact_sum_more(x, &count_at(x, way, i)->reads, returned);
 		}
 }
 
 /* Sums on their way out, which all levels read that they come to, but those that stay at the home. */
 static void update(struct exact *x, const struct way *way, int level, int64_t words, int64_t empty)
 {
-	add(x, &count_at(x, way, level)->updates, words);
+	exact_sum_more(x, &count_at(x, way, level)->updates, words);
 	drain(x, way, level, level == x->loops->home[way->space] ? words - empty : words);
 }
 

@@ -68,7 +68,7 @@ static int64_t mul(const struct nest_slide *slide, int64_t a, int64_t b)
 	return checked_mul(slide->passage.fits, a, b);
 }
 
-static int64_t add(const struct nest_slide *slide, int64_t a, int64_t b)
+static int64_t slide_sum(const struct nest_slide *slide, int64_t a, int64_t b)
 {
 	return checked_add(slide->passage.fits, a, b);
 }
@@ -86,7 +86,7 @@ static void find_widths(const struct nest_slide *slide, int64_t *width)
 		width[r] = 1;
 		for (int d = 0; passage->child >= 0 && d < passage->model->shape->dimension_count;
 			d++)
-			width[r] = add(slide, width[r],
+			width[r] = slide_sum(slide, width[r],
 				mul(slide, space->ranks[r].coefficient[d],
 					passage->loops->tile[passage->child][d] - 1));
 	}
@@ -114,7 +114,7 @@ static void find_mesh(struct nest_slide *slide)
 			int64_t step = step_of(slide, r, loop);
 			mesh->further[i][r] = step - back[loop->y];
 			back[loop->y] =
-				add(slide, back[loop->y], mul(slide, step, loop->bound - 1));
+				slide_sum(slide, back[loop->y], mul(slide, step, loop->bound - 1));
 		}
 	}
 }
@@ -251,7 +251,8 @@ static void note_shift(struct nest_slide *slide, const struct nest_entering *bef
 	shift.words = mul(slide, times, nest_entering_words(ranks, now, slide->passage.fits));
 	for (i = 0; i < slide->shift_count; i++)
 		if (memcmp(slide->shifts[i].by, shift.by, sizeof shift.by) == 0) {
-			slide->shifts[i].words = add(slide, slide->shifts[i].words, shift.words);
+			slide->shifts[i].words =
+				slide_sum(slide, slide->shifts[i].words, shift.words);
 			return;
 		}
 	if (slide->shift_count == NEST_SHIFTS_MOST)
@@ -269,7 +270,8 @@ static void settle_links(struct nest_slide *slide, int parent)
 		int64_t served;
 		if (count_groups(slide, slide->shifts[i].by, parent, &served) >= groups)
 			continue;
-		slide->links = add(slide, slide->links, mul(slide, slide->shifts[i].words, served));
+		slide->links =
+			slide_sum(slide, slide->links, mul(slide, slide->shifts[i].words, served));
 		slide->shifts[kept++] = slide->shifts[i];
 	}
 	slide->shift_count = kept;
@@ -327,7 +329,7 @@ void nest_slide_make(const struct nest_passage *passage, const int64_t *rounds, 
 		for (int r = 0; r < ranks; r++) {
 			int64_t step = step_of(slide, r, loop);
 			shift[r] = step - back[r];
-			back[r] = add(slide, back[r], mul(slide, step, loop->bound - 1));
+			back[r] = slide_sum(slide, back[r], mul(slide, step, loop->bound - 1));
 			stay = mul(slide, stay, number_max(0, tile.width[r] - llabs(shift[r])));
 		}
 		if (!*passage->fits)

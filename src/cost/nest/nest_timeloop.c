@@ -482,7 +482,7 @@ struct station {
 	double part;               /* share of the whole dataspace: read first, not refetched */
 };
 
-static bool has(uint8_t flags, int space)
+static bool flags_have_space(uint8_t flags, int space)
 {
 	return flags >> space & 1;
 }
@@ -565,9 +565,9 @@ static bool take_counts(const struct nest_model *model, const struct nest_loops 
 	if (!model->shape->spaces[t].written) {
 		fits = rounded(content + peer, &reads) && rounded(floor(share + peer), &fills);
 	} else {
-		bool elided = !has(level->rmw_first_update, t);
+		bool elided = !flags_have_space(level->rmw_first_update, t);
 		double part = elided ? station->part : 0;
-		bool passes = has(level->no_coalesce, t) && !home;
+		bool passes = flags_have_space(level->no_coalesce, t) && !home;
 		double filled = home ? 0 : share + peer - part;
 		fits = rounded(content, &updates) &&
 		       rounded(content + peer - (passes ? 0 : part), &reads) &&
@@ -590,12 +590,13 @@ static bool serve_level(const struct nest_model *model, const struct nest_loops 
 	const struct hierarchy *hierarchy = model->hierarchy;
 	const struct nest_level *level = &hierarchy->levels[i];
 	const struct dataspace *space = &model->shape->spaces[t];
-	bool whole = i == 0 || has(hierarchy->levels[i - 1].no_temporal_reuse, t);
+	bool whole = i == 0 || flags_have_space(hierarchy->levels[i - 1].no_temporal_reuse, t);
 	struct timeloop_moves moves;
 	nest_moves_find(loops, space, model->shape->dimension_count, i, whole, &moves);
 	struct nest_served *served = &stations[i].served;
-	if (!nest_block_serve(model, loops, space, i, &moves, !has(level->no_spatial_reuse, t),
-		    !has(level->no_link_transfer, t), served))
+	if (!nest_block_serve(model, loops, space, i, &moves,
+		    !flags_have_space(level->no_spatial_reuse, t),
+		    !flags_have_space(level->no_link_transfer, t), served))
 		return false;
 	stations[i].content = nest_served_words(served);
 	stations[i].links = served->links;
@@ -643,7 +644,8 @@ static bool count_space(const struct nest_model *model, const struct nest_loops 
 			return false;
 		if (passed)
 			serve_instead(stations, i, loops->fan[i]);
-		passed = !(loops->kept[i] >> t & 1) || has(hierarchy->levels[i].no_coalesce, t);
+		passed = !(loops->kept[i] >> t & 1) ||
+			 flags_have_space(hierarchy->levels[i].no_coalesce, t);
 	}
 	if (model->shape->spaces[t].written && !find_parts(model, loops, t, stations))
 		return false;
@@ -652,7 +654,7 @@ static bool count_space(const struct nest_model *model, const struct nest_loops 
 		struct nest_count *count = &counts->at[i][t];
 		/* Timeloop masks a level that does not coalesce, and takes its counts from the next
 		 * one outside; a home has none. */
-		if (i == loops->home[t] && has(hierarchy->levels[i].no_coalesce, t))
+		if (i == loops->home[t] && flags_have_space(hierarchy->levels[i].no_coalesce, t))
 			*count = (struct nest_count){0};
 		else if (loops->kept[i] >> t & 1)
 			fits &= take_counts(model, loops, t, i, stations, count);

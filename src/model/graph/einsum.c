@@ -74,7 +74,7 @@ static const char *take_indexed(struct arena *arena, const char *at, struct inde
 	return skip(at + 1);
 }
 
-static bool has(const char *const *list, int count, const char *word)
+static bool list_has_word(const char *const *list, int count, const char *word)
 {
 	for (int i = 0; i < count; i++)
 		if (text_equal(list[i], word))
@@ -92,7 +92,7 @@ static const char *between(
 	for (int i = 0; i < line->output.count; i++) {
 		const char *index =
 			last && i + 1 == line->output.count ? last : line->output.index[i];
-		if (!kept || !has(line->over, line->over_count, index))
+		if (!kept || !list_has_word(line->over, line->over_count, index))
 			text_add(&text, "%s%s", count++ ? "," : "", index);
 	}
 	text_add(&text, "]");
@@ -153,10 +153,10 @@ static const char *add_attention(
 			     *v = &line->operands[2];
 	const char *depth = q->index[q->count - 1], *key = NULL;
 	for (int i = 0; i < k->count; i++)
-		if (!has(q->index, q->count, k->index[i]))
+		if (!list_has_word(q->index, q->count, k->index[i]))
 			key = k->index[i];
 	long long size = extent(of, depth);
-	if (!key || size < 1 || !has(v->index, v->count, key) || line->output.count < 1)
+	if (!key || size < 1 || !list_has_word(v->index, v->count, key) || line->output.count < 1)
 		return "attention takes Q[..,q,d], K[..,k,d] and V[..,k,d]";
 	line->over[0] = key;
 	line->over_count = 1;
@@ -207,8 +207,8 @@ static const char *add_rotation(
 	int t = -1;
 	for (int i = 0; i < x->count; i++)
 		if (extent(of, x->index[i]) == 2 &&
-			!has(cosine->index, cosine->count, x->index[i]) &&
-			!has(sine->index, sine->count, x->index[i]))
+			!list_has_word(cosine->index, cosine->count, x->index[i]) &&
+			!list_has_word(sine->index, sine->count, x->index[i]))
 			t = i;
 	if (t < 0 || line->output.count != x->count)
 		return "rope takes x[..,t,d] with two t, cos[..,d] and sin[..,d]";

@@ -33,7 +33,7 @@ static int find_primary(const struct layout *layout, int64_t step)
 	return best;
 }
 
-static void add(
+static void coordinates_step(
 	const struct layout *layout, struct coordinates *to, int loop, int64_t step, int64_t most)
 {
 	int first = find_primary(layout, step);
@@ -93,7 +93,8 @@ struct coordinates coordinates_make(
 	for (int l = 0; l < op->loop_count; l++) {
 		int64_t step = access->linear.coefficient[l];
 		if (step > 0 && op->loops[l].extent > 1)
-			add(layout, &to, l, step, number_times(step, op->loops[l].extent - 1));
+			coordinates_step(
+				layout, &to, l, step, number_times(step, op->loops[l].extent - 1));
 	}
 	if (access->linear.offset > 0)
 		add_offset(layout, &to, access->linear.offset);

@@ -186,8 +186,8 @@ static const char *written_at(const struct node *map, struct span span)
 }
 
 /* Chooses between two spellings of one key: Timeloop takes the one that it reads first. */
-static void choose(struct arch_draft *draft, const struct node *own, struct node_entry *first,
-	const struct node_entry *second, const char *what)
+static void spelling_choose(struct arch_draft *draft, const struct node *own,
+	struct node_entry *first, const struct node_entry *second, const char *what)
 {
 	struct diag *diag = draft->reading->diag;
 	const char *word = written_at(own, first->key_span);
@@ -243,7 +243,7 @@ static const struct node *gather(
 		entry.value = value ? value : entry.value;
 		int twin = names_find(index, entry.key);
 		if (twin >= 0) {
-			choose(draft, own, &entries[twin], &entry, what);
+			spelling_choose(draft, own, &entries[twin], &entry, what);
 			continue;
 		}
 		names_add(arena, index, entry.key, (int)count);

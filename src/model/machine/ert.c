@@ -215,7 +215,7 @@ static void read_tables(struct ert *ert, const struct node *tables)
 }
 
 /* The energy of the first action asked for that the table has. */
-static bool find(const struct ert_table *table, const char *const *names, double *pj)
+static bool action_find(const struct ert_table *table, const char *const *names, double *pj)
 {
 	for (; *names; names++)
 		for (int a = 0; action_names[a]; a++)
@@ -234,26 +234,26 @@ static const char *const computes[] = {"mac_random", "mult_random", "mac", "mult
 
 static void apply_to_compute(const struct ert_table *table, struct level *level)
 {
-	if (!find(table, computes, &level->pj.compute))
+	if (!action_find(table, computes, &level->pj.compute))
 		level->pj.compute = table->most;
 	level->pj.origin = ENERGY_ERT;
-	if (find(table, computes, &level->timeloop_pj.compute))
+	if (action_find(table, computes, &level->timeloop_pj.compute))
 		level->timeloop_pj.origin = ENERGY_ERT;
 }
 
 static void apply_exact(
 	const struct ert_table *table, int64_t cluster_size, struct action_energies *pj)
 {
-	find(table, leaks, &pj->leak);
+	action_find(table, leaks, &pj->leak);
 	if (pj->origin == ENERGY_OF_LEVEL)
 		return;
 	double most = table->most / (double)cluster_size;
 	bool first = pj->origin != ENERGY_ERT;
-	if (!find(table, reads, &pj->read) && first)
+	if (!action_find(table, reads, &pj->read) && first)
 		pj->read = most;
-	if (!find(table, fills, &pj->fill) && first)
+	if (!action_find(table, fills, &pj->fill) && first)
 		pj->fill = most;
-	if (!find(table, updates, &pj->update) && first)
+	if (!action_find(table, updates, &pj->update) && first)
 		pj->update = most;
 	pj->origin = ENERGY_ERT;
 }
@@ -262,9 +262,10 @@ static void apply_timeloop(const struct ert_table *table, struct action_energies
 {
 	if (pj->origin == ENERGY_OF_LEVEL)
 		return;
-	find(table, leaks, &pj->leak);
-	bool read = find(table, reads, &pj->read), fill = find(table, fills, &pj->fill);
-	bool update = find(table, updates, &pj->update);
+	action_find(table, leaks, &pj->leak);
+	bool read = action_find(table, reads, &pj->read),
+	     fill = action_find(table, fills, &pj->fill);
+	bool update = action_find(table, updates, &pj->update);
 	if (read && fill && update)
 		pj->origin = ENERGY_ERT;
 	else if ((read || fill || update) && pj->origin == ENERGY_BUILT_IN)

@@ -139,7 +139,7 @@ static const struct term *fail_next(struct term_parser *p, const char *wanted)
 }
 
 /* A sign such as "<=", or a word such as "and". */
-static bool take(struct term_parser *p, const char *sign)
+static bool term_parser_take(struct term_parser *p, const char *sign)
 {
 	scan_next(&p->scan);
 	size_t length = strlen(sign);
@@ -236,14 +236,14 @@ static const struct term *parse_stream(struct term_parser *p, size_t from, const
 {
 	struct affine places[TERM_LOOPS_MOST];
 	int count = 0;
-	if (!take(p, ")")) {
+	if (!term_parser_take(p, ")")) {
 		do {
 			if (count == TERM_LOOPS_MOST)
 				return fail(p, from, p->scan.at, "more than 8 indices");
 			if (!parse_index(p, &places[count++]))
 				return NULL;
-		} while (take(p, ","));
-		if (!take(p, ")"))
+		} while (term_parser_take(p, ","));
+		if (!term_parser_take(p, ")"))
 			return fail_next(p, "',' or ')'");
 	}
 	int stream = p->names->stream ? p->names->stream(p->names->user, name) : 0;
@@ -272,8 +272,8 @@ static const struct term *parse_call(struct term_parser *p, size_t from, const c
 		of[count] = parse_level(p, OR);
 		if (!of[count++])
 			return NULL;
-	} while (take(p, ","));
-	if (!take(p, ")"))
+	} while (term_parser_take(p, ","));
+	if (!term_parser_take(p, ")"))
 		return fail_next(p, count < most ? "',' or ')'" : "')'");
 	if (count < 2)
 		return fail(p, from, p->scan.at,
@@ -290,7 +290,7 @@ static const struct term *parse_name(struct term_parser *p)
 {
 	size_t from = p->scan.at;
 	const char *name = scan_word(&p->scan, "");
-	if (take(p, "("))
+	if (term_parser_take(p, "("))
 		return parse_call(p, from, name);
 	struct term *term = arena_new(p->scan.arena, struct term);
 	*term = (struct term){.kind = TERM_LOOP,
@@ -310,9 +310,9 @@ static const struct term *parse_primary(struct term_parser *p)
 {
 	char c = scan_next(&p->scan);
 	size_t from = p->scan.at;
-	if (take(p, "(")) {
+	if (term_parser_take(p, "(")) {
 		const struct term *inner = parse_level(p, OR);
-		if (inner && !take(p, ")"))
+		if (inner && !term_parser_take(p, ")"))
 			return fail_next(p, "')'");
 		return inner;
 	}
@@ -341,10 +341,10 @@ static const struct term *parse_sign(struct term_parser *p)
 	if (++p->depth > TERM_HEIGHT_MOST)
 		return fail(p, from, from + 1, "nested too deeply");
 	const struct term *term;
-	if (take(p, "-")) {
+	if (term_parser_take(p, "-")) {
 		term = parse_sign(p);
 		term = term ? make(p, from, TERM_NEGATE, term, NULL, NULL) : NULL;
-	} else if (take(p, "+")) {
+	} else if (term_parser_take(p, "+")) {
 		term = parse_sign(p);
 	} else {
 		term = parse_primary(p);
@@ -381,7 +381,7 @@ static const struct operator_sign {
 static const struct operator_sign *take_sign(struct term_parser *p, enum operator_level level)
 {
 	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
-		if (signs[i].level == level && take(p, signs[i].sign))
+		if (signs[i].level == level && term_parser_take(p, signs[i].sign))
 			return &signs[i];
 	return NULL;
 }
@@ -414,7 +414,7 @@ static const struct term *parse_level(struct term_parser *p, enum operator_level
 	size_t from = p->scan.at;
 	if (level == SIGN)
 		return parse_sign(p);
-	if (level == NOT && (take(p, "!") || take(p, "not")))
+	if (level == NOT && (term_parser_take(p, "!") || term_parser_take(p, "not")))
 		return parse_not(p, from);
 	const struct term *left = parse_level(p, level + 1);
 	const struct operator_sign *sign = NULL;
@@ -450,7 +450,7 @@ const struct term *term_parse_place(struct arena *arena, const char *text, size_
 	const struct term *place;
 	if (!name)
 		place = fail_next(&p, "the name of a stream");
-	else if (!take(&p, "("))
+	else if (!term_parser_take(&p, "("))
 		place = fail_next(&p, "'('");
 	else
 		place = parse_stream(&p, from, name);

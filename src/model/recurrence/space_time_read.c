@@ -28,7 +28,7 @@ static bool refuse(struct transform_text *call, size_t from, size_t to, const ch
 	return false;
 }
 
-static bool take(struct transform_text *call, char wanted)
+static bool transform_take(struct transform_text *call, char wanted)
 {
 	if (look(call) != wanted)
 		return false;
@@ -144,7 +144,7 @@ static bool parse_sources(struct transform_text *call, int *loops, int *count)
 		}
 		seen |= UINT32_C(1) << loop;
 		loops[(*count)++] = loop;
-	} while (take(call, ','));
+	} while (transform_take(call, ','));
 	return expect(call, '}', "after the source loops");
 }
 
@@ -167,7 +167,7 @@ static bool parse_rows(struct transform_text *call, int most)
 		if (++count > most)
 			return refuse(call, from, call->at,
 				"there are more destination loops than source loops");
-	} while (take(call, ','));
+	} while (transform_take(call, ','));
 	projection->space_count = count - 1;
 	projection->time_count = 1;
 	memcpy(projection->space_names, names, sizeof *names * (size_t)(count - 1));
@@ -177,7 +177,7 @@ static bool parse_rows(struct transform_text *call, int most)
 
 static bool parse_entry(struct transform_text *call, int64_t *out)
 {
-	bool negative = take(call, '-');
+	bool negative = transform_take(call, '-');
 	look(call);
 	size_t from = call->at;
 	int64_t value = 0;
@@ -241,7 +241,7 @@ static bool parse_reverses(struct transform_text *call)
 		if (!expect(call, ',', "between a source loop and its value") ||
 			!parse_reverse(call, loop))
 			return false;
-	} while (take(call, ','));
+	} while (transform_take(call, ','));
 	return expect(call, '}', "after the reverse transform");
 }
 
@@ -280,7 +280,7 @@ static bool read_call(const struct reading *reading, const struct node *text,
 	look(&call);
 	size_t from = call.at;
 	const char *name = take_word(&call);
-	if (name && take(&call, '.')) { /* Z.space_time_transform(...) */
+	if (name && transform_take(&call, '.')) { /* Z.space_time_transform(...) */
 		look(&call);
 		from = call.at;
 		name = take_word(&call);
@@ -300,12 +300,12 @@ static bool read_call(const struct reading *reading, const struct node *text,
 	for (int i = 0; i < count; i++)
 		named |= UINT32_C(1) << loops[i];
 	add_outer_loops(recurrence, named, out);
-	while (take(&call, ','))
+	while (transform_take(&call, ','))
 		if (look(&call) == '{' ? !parse_reverses(&call) : !parse_flag(&call))
 			return false;
 	if (!expect(&call, ')', "at the end"))
 		return false;
-	take(&call, ';');
+	transform_take(&call, ';');
 	return !look(&call) || refuse(&call, call.at, call.at + 1, "the call should end here");
 }
 

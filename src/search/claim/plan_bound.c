@@ -244,7 +244,7 @@ struct effect {
 };
 
 /* In the bundle that there is, and in one that begins. */
-static void take(struct bounding *bounding, uint32_t from, const struct effect *effect)
+static void effect_take(struct bounding *bounding, uint32_t from, const struct effect *effect)
 {
 	const struct joint_space *space = bounding->space;
 	const struct bound_state before = bounding->nodes.at[from].state;
@@ -343,7 +343,7 @@ static void evict(struct bounding *bounding, uint32_t from, int k)
 		.step = {.kind = JOINT_EVICT, .tensor = t}};
 	effect.state.place[k] |= BIT_HBM;
 	effect.state.must_begin = 0;
-	take(bounding, from, &effect);
+	effect_take(bounding, from, &effect);
 }
 
 static void relay(struct bounding *bounding, uint32_t from, int k, int to)
@@ -368,7 +368,7 @@ static void relay(struct bounding *bounding, uint32_t from, int k, int to)
 		set_view(&effect.state, k, to);
 		effect.state.must_begin = 0;
 		if (is_least_drop(&bytes, dropped, room))
-			take(bounding, from, &effect);
+			effect_take(bounding, from, &effect);
 		dropped = next_drop(&bytes, dropped, free, room);
 	} while (dropped);
 }
@@ -471,7 +471,7 @@ static void carry_out(struct bounding *bounding, uint32_t from, struct bound_sta
 	drop_dead(bounding, &effect.state);
 	effect.state.must_begin = option->ends_bundle;
 	effect.alone = option->alone;
-	take(bounding, from, &effect);
+	effect_take(bounding, from, &effect);
 }
 
 /* True if every use finds its tensor; `kept` is what must stay in LX, `cleared` what must not be there. */

@@ -49,7 +49,7 @@ static void refuse(struct slot *slot, const char *why)
 	refusals_add(&slot->refusals, slot->arena, why, 1);
 }
 
-static void take(struct slot *slot, struct found *found)
+static void slot_take(struct slot *slot, struct found *found)
 {
 	struct drive *drive = slot->drive;
 	const struct drive_kind *kind = drive->kind;
@@ -91,7 +91,7 @@ void drive_offer(struct slot *slot, struct found *found)
 {
 	struct arena_mark mark = arena_mark(slot->scratch);
 	size_t before = arena_used(slot->scratch);
-	take(slot, found);
+	slot_take(slot, found);
 	uint64_t bytes = arena_used(slot->scratch) - before;
 	slot->effort.bytes += bytes;
 	if (slot->effort.bytes_most < bytes)

@@ -66,7 +66,8 @@ static uint64_t hash_of(const void *key, size_t size)
 	return hash;
 }
 
-static const struct entry *find(const struct entry *at, uint64_t hash, const void *key, size_t size)
+static const struct entry *kept_entry_find(
+	const struct entry *at, uint64_t hash, const void *key, size_t size)
 {
 	while (at && (at->hash != hash || at->size != size || memcmp(at->key, key, size)))
 		at = at->before;
@@ -82,7 +83,8 @@ const void *kept_find(struct kept *kept, const void *key, size_t size)
 {
 	uint64_t hash = hash_of(key, size);
 	atomic_fetch_add(&kept->asked, 1);
-	const struct entry *entry = find(atomic_load(list_of(kept, hash)), hash, key, size);
+	const struct entry *entry =
+		kept_entry_find(atomic_load(list_of(kept, hash)), hash, key, size);
 	return entry ? entry->value : NULL;
 }
 
@@ -93,7 +95,7 @@ const void *kept_add(struct kept *kept, const void *key, size_t size, const void
 	pthread_mutex_lock(&kept->lock);
 	_Atomic(const struct entry *) *list = list_of(kept, hash);
 	const struct entry *head = atomic_load(list);
-	const struct entry *known = find(head, hash, key, size);
+	const struct entry *known = kept_entry_find(head, hash, key, size);
 	if (!known) {
 		struct entry *entry = arena_new(kept->arena, struct entry);
 		*entry = (struct entry){.before = head,

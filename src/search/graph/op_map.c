@@ -10,7 +10,7 @@
 
 /* --- the question, as what its answer depends on */
 
-static void put(struct text *key, int64_t value)
+static void op_key_put(struct text *key, int64_t value)
 {
 	text_bytes(key, (const char *)&value, sizeof value);
 }
@@ -19,19 +19,19 @@ static void put_operand(struct text *key, const struct op_question *question, in
 {
 	const struct access *access = op_operand(question->op, operand);
 	const struct layout *layout = &question->workload->tensors[access->tensor].layout;
-	put(key, layout->dtype);
-	put(key, layout->host_rank << 8 | layout->rank);
-	put(key, layout->per_stick);
-	put(key, access->pad);
+	op_key_put(key, layout->dtype);
+	op_key_put(key, layout->host_rank << 8 | layout->rank);
+	op_key_put(key, layout->per_stick);
+	op_key_put(key, access->pad);
 	for (int d = 0; d < layout->rank; d++) {
-		put(key, layout->size[d]);
-		put(key, (int64_t)layout->part[d] << 32 | (layout->host_dim[d] + 1));
+		op_key_put(key, layout->size[d]);
+		op_key_put(key, (int64_t)layout->part[d] << 32 | (layout->host_dim[d] + 1));
 	}
 	for (int h = 0; h < layout->host_rank; h++) {
-		put(key, access->host[h].offset);
-		put(key, layout->host_size[h]);
+		op_key_put(key, access->host[h].offset);
+		op_key_put(key, layout->host_size[h]);
 		for (int l = 0; l < question->op->loop_count; l++)
-			put(key, access->host[h].coefficient[l]);
+			op_key_put(key, access->host[h].coefficient[l]);
 	}
 }
 
@@ -40,26 +40,26 @@ static const char *key_of(
 {
 	const struct op *op = question->op;
 	struct text key = text_open(arena);
-	put(&key, op->primitive->kind << 8 | op->primitive->unit);
-	put(&key, op_copies_sticks(question->workload, op)); /* it may be a move */
-	put(&key, op->primitive->work << 1 | brief);
-	put(&key, op->loop_count << 16 | op->read_count << 8 | (int)question->price << 2 |
-			  all << 1 | question->by_rule);
-	put(&key, (int64_t)question->in_lx << 32 | question->arriving.operands);
-	put(&key, question->arriving.again);
+	op_key_put(&key, op->primitive->kind << 8 | op->primitive->unit);
+	op_key_put(&key, op_copies_sticks(question->workload, op)); /* it may be a move */
+	op_key_put(&key, op->primitive->work << 1 | brief);
+	op_key_put(&key, op->loop_count << 16 | op->read_count << 8 | (int)question->price << 2 |
+				 all << 1 | question->by_rule);
+	op_key_put(&key, (int64_t)question->in_lx << 32 | question->arriving.operands);
+	op_key_put(&key, question->arriving.again);
 	for (int i = 0; i < op->read_count; i++)
 		if (question->arriving.operands >> i & 1)
-			put(&key, (int64_t)question->arriving.cores[i] << 32 |
-					  question->arriving.follows[i]);
-	put(&key, question->moved.hbm);
-	put(&key, question->moved.fill);
+			op_key_put(&key, (int64_t)question->arriving.cores[i] << 32 |
+						 question->arriving.follows[i]);
+	op_key_put(&key, question->moved.hbm);
+	op_key_put(&key, question->moved.fill);
 	for (int64_t i = 0; i < arch_lanes(question->arch, arch_cores(question->arch)); i++)
-		put(&key, question->moved.lanes.of[i]);
-	put(&key, arch_stream_capacity(question->arch));
-	put(&key, (int64_t)(intptr_t)question->constraints);
+		op_key_put(&key, question->moved.lanes.of[i]);
+	op_key_put(&key, arch_stream_capacity(question->arch));
+	op_key_put(&key, (int64_t)(intptr_t)question->constraints);
 	for (int l = 0; l < op->loop_count; l++) {
-		put(&key, op->loops[l].extent << 1 | op->loops[l].reduction);
-		put(&key, mapping_split(question->arch, question->mapping, l));
+		op_key_put(&key, op->loops[l].extent << 1 | op->loops[l].reduction);
+		op_key_put(&key, mapping_split(question->arch, question->mapping, l));
 	}
 	for (int i = 0; i < op_operands(op); i++)
 		put_operand(&key, question, i);
@@ -111,7 +111,7 @@ static int64_t as_fast(int64_t least)
 }
 
 /* Options in the order of tiles: the published ones, then the first that is as fast as any. */
-static const struct op_option *choose(enum tile_goal goal, enum price price,
+static const struct op_option *op_option_choose(enum tile_goal goal, enum price price,
 	const struct op_option *published, const struct op_front *front)
 {
 	double best = worth(goal, &published->value);
@@ -177,10 +177,10 @@ static void choose_all(const struct op_option *published, const struct op_front 
 {
 	answer->count = 0;
 	for (int goal = 0; goal < TILE_GOALS; goal++)
-		answer->choice[goal] = keep(
-			answer, goal == TILES_PUBLISHED
-					? published
-					: choose((enum tile_goal)goal, price, published, front));
+		answer->choice[goal] = keep(answer,
+			goal == TILES_PUBLISHED
+				? published
+				: op_option_choose((enum tile_goal)goal, price, published, front));
 }
 
 enum objective op_map_objective(const struct arch *arch, enum tile_goal goal)
@@ -299,7 +299,7 @@ static struct op_answer ask_all(const struct op_question *question, bool brief, 
 	return answer;
 }
 
-static struct op_answer find(
+static struct op_answer op_answer_find(
 	const struct op_question *question, const struct nests_wanted *wanted, struct arena *arena)
 {
 	struct op_option first;
@@ -325,7 +325,7 @@ const struct op_answer *op_map(
 	if (known)
 		return known;
 	struct arena_mark mark = arena_mark(arena);
-	struct op_answer answer = find(question, wanted, arena);
+	struct op_answer answer = op_answer_find(question, wanted, arena);
 	arena_release(arena, mark);
 	if (stopper_stops(&wanted->stopper))
 		return arena_copy(arena, &answer, sizeof answer);

@@ -36,7 +36,7 @@ static bool is_covered(const struct tile_front *front, const struct op_value *va
 }
 
 /* Adds a tiling unless one with no more tiles is as good. */
-static void add(
+static void front_add_tiling(
 	struct tile_front *front, const struct op_value *value, const struct mapping *inside)
 {
 	const struct loopnest *nest = &front->walk.traffic.nest;
@@ -70,7 +70,7 @@ static void price_nest(struct tile_front *front, size_t i)
 		bool fits = streaming_room(traffic, &room) && room <= front->room;
 		front->cut |= !op_value_least(traffic, front->question, &value, &least);
 		if (fits)
-			add(front, &value, &front->nests[i].mapping);
+			front_add_tiling(front, &value, &front->nests[i].mapping);
 		if (!front->cut && !(fits && covers(&value, &least)))
 			add_least(front, &least);
 	}
@@ -87,7 +87,7 @@ static void price_tiles(struct tile_front *front)
 		!is_covered(front, &value) &&
 		op_value_estimate(traffic, front->question, &count, &value) &&
 		!is_covered(front, &value) && op_value_raise(traffic, front->question, &value))
-		add(front, &value, NULL);
+		front_add_tiling(front, &value, NULL);
 }
 
 static bool visit_order(void *context)

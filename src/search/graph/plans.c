@@ -153,7 +153,7 @@ static bool is_beaten(const struct planned_list *planned, const struct planned *
 	return false;
 }
 
-static bool has(const struct plan_aims *aims, const struct plan_aim *aim)
+static bool aims_have(const struct plan_aims *aims, const struct plan_aim *aim)
 {
 	for (size_t k = 0; k < aims->count; k++)
 		if (aims->at[k].cores == aim->cores && aims->at[k].aim.cycles == aim->aim.cycles)
@@ -192,7 +192,7 @@ static void add_between(
 		struct plan_aim aim = {
 			cores, {.cycles = (int64_t)llround(fmin(slope, SLOPE_MOST)), .energy = 1}};
 		if (slope >= SLOPE_LEAST && slope < SLOPE_MOST && !is_known(planned, &aim) &&
-			!has(aims, &aim) && !is_nearly_proven(planned, cores, own, next))
+			!aims_have(aims, &aim) && !is_nearly_proven(planned, cores, own, next))
 			*array_add(arena, aims) = aim;
 	}
 }

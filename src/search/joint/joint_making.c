@@ -461,7 +461,7 @@ static struct plan *one_move(
 	return plan;
 }
 
-static struct joint_transfer find(
+static struct joint_transfer transfer_find(
 	struct joint_making *making, enum move_kind kind, int tensor, const struct view *view)
 {
 	struct joint_transfer transfer = {.known = true};
@@ -491,7 +491,7 @@ const struct joint_transfer *joint_move_in(struct joint_making *making, int tens
 {
 	struct joint_views *views = &making->views[tensor];
 	if (!views->in[view].known)
-		views->in[view] = find(making, MOVE_RELOAD, tensor, &views->at[view]);
+		views->in[view] = transfer_find(making, MOVE_RELOAD, tensor, &views->at[view]);
 	return &views->in[view];
 }
 
@@ -508,7 +508,7 @@ const struct joint_transfer *joint_move_out(struct joint_making *making, int ten
 {
 	struct joint_views *views = &making->views[tensor];
 	if (!views->out[view].known)
-		views->out[view] = find(making, MOVE_EVICT, tensor, &views->at[view]);
+		views->out[view] = transfer_find(making, MOVE_EVICT, tensor, &views->at[view]);
 	return &views->out[view];
 }
 
@@ -520,30 +520,30 @@ struct relay_price {
 	double energy_pj;
 };
 
-static void put(struct text *key, int64_t value)
+static void joint_key_put(struct text *key, int64_t value)
 {
 	text_bytes(key, (const char *)&value, sizeof value);
 }
 
 static void put_view(struct text *key, const struct view *view)
 {
-	put(key, view->cores);
-	put(key, view->only > 1 ? view->only << 16 | view->only_divisor : 0);
+	joint_key_put(key, view->cores);
+	joint_key_put(key, view->only > 1 ? view->only << 16 | view->only_divisor : 0);
 	for (int i = 0; i < view->part_count; i++) {
-		put(key, view->parts[i].dim);
-		put(key, view->parts[i].split << 16 | view->parts[i].divisor);
+		joint_key_put(key, view->parts[i].dim);
+		joint_key_put(key, view->parts[i].split << 16 | view->parts[i].divisor);
 	}
-	put(key, -1);
+	joint_key_put(key, -1);
 }
 
 static const struct relay_price *find_relay(struct joint_making *making,
 	const struct layout *layout, const struct view *from, const struct view *to)
 {
 	struct text key = text_open(making->scratch);
-	put(&key, layout->rank);
-	put(&key, layout->stick_bytes);
+	joint_key_put(&key, layout->rank);
+	joint_key_put(&key, layout->stick_bytes);
 	for (int d = 0; d < layout->rank; d++)
-		put(&key, layout->size[d]);
+		joint_key_put(&key, layout->size[d]);
 	put_view(&key, from);
 	put_view(&key, to);
 	const struct relay_price *known = kept_find(making->kept, text_read(&key), key.length);

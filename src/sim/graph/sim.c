@@ -41,7 +41,7 @@ static struct tally tally_make(
 	return tally;
 }
 
-static void add(int64_t *sum, int64_t bytes)
+static void bytes_sum(int64_t *sum, int64_t bytes)
 {
 	*sum = number_plus(*sum, bytes);
 }
@@ -64,8 +64,8 @@ static void note_resident(
 	if (end >= tally->resident_end)
 		return;
 	for (int d = 0; d < region->rank; d++)
-		add(&end, number_times((int64_t)region->count[d] - 1, lx->stride[d]));
-	add(&end, STICK_BYTES);
+		bytes_sum(&end, number_times((int64_t)region->count[d] - 1, lx->stride[d]));
+	bytes_sum(&end, STICK_BYTES);
 	tally->lx_peak = number_max(tally->lx_peak, end);
 }
 
@@ -81,9 +81,9 @@ static void add_transfer(struct tally *tally, const struct instruction *instruct
 	int64_t links = op->primitive->kind == OP_BROADCAST && !in
 				? hops_find(&tally->hops, op->root, transfer->rank)
 				: 0;
-	add(&bytes[TRAFFIC_LINK], number_times(moved, links));
-	add(&bytes[in ? TRAFFIC_HBM_READ : TRAFFIC_HBM_WRITE], cores && !links ? moved : 0);
-	add(&bytes[in ? TRAFFIC_LX_FILL : TRAFFIC_LX_DRAIN], number_times(moved, cores));
+	bytes_sum(&bytes[TRAFFIC_LINK], number_times(moved, links));
+	bytes_sum(&bytes[in ? TRAFFIC_HBM_READ : TRAFFIC_HBM_WRITE], cores && !links ? moved : 0);
+	bytes_sum(&bytes[in ? TRAFFIC_LX_FILL : TRAFFIC_LX_DRAIN], number_times(moved, cores));
 	note_resident(tally, &transfer->box->region, &transfer->box->lx);
 }
 
@@ -95,19 +95,20 @@ static void add_nest(struct tally *tally, const struct instruction *instruction)
 	struct nest_bytes bytes = nests_bytes(tally->nests, instruction->step, compute);
 	for (int i = 0; i < compute->read_count; i++) {
 		note_resident(tally, &compute->reads[i]->region, &compute->reads[i]->lx);
-		add(&step->bytes[i][TRAFFIC_LX_READ], bytes.reads[i]);
+		bytes_sum(&step->bytes[i][TRAFFIC_LX_READ], bytes.reads[i]);
 	}
 	if (compute->finish)
 		note_resident(tally, &compute->write->region, &compute->write->lx);
-	add(&step->bytes[op->read_count][TRAFFIC_LX_READ], bytes.again);
-	add(&step->bytes[op->read_count][TRAFFIC_LX_WRITE], bytes.written);
+	bytes_sum(&step->bytes[op->read_count][TRAFFIC_LX_READ], bytes.again);
+	bytes_sum(&step->bytes[op->read_count][TRAFFIC_LX_WRITE], bytes.written);
 	tally->nest_tiles[compute->nest->hierarchy->resumes][instruction->step]++;
 }
 
 static void add_opaque(const struct op *op, const struct compute *compute, struct step_count *step)
 {
 	for (int i = 0; i < op_operands(op); i++)
-		add(&step->bytes[i][i < op->read_count ? TRAFFIC_HBM_READ : TRAFFIC_HBM_WRITE],
+		bytes_sum(
+			&step->bytes[i][i < op->read_count ? TRAFFIC_HBM_READ : TRAFFIC_HBM_WRITE],
 			compute->whole[i].bytes);
 }
 
@@ -125,15 +126,15 @@ static void add_whole(struct tally *tally, const struct instruction *instruction
 			dtype_stored_bytes(workload->tensors[operand->tensor].layout.dtype);
 		if (nest->home >= 0) {
 			const struct nest_count *home = &nest->sim.counts.at[nest->home][i];
-			add(&bytes[TRAFFIC_HBM_READ], number_times(home->reads, stored));
-			add(&bytes[TRAFFIC_HBM_WRITE], number_times(home->fills, stored));
-			add(&bytes[TRAFFIC_HBM_WRITE], number_times(home->updates, stored));
+			bytes_sum(&bytes[TRAFFIC_HBM_READ], number_times(home->reads, stored));
+			bytes_sum(&bytes[TRAFFIC_HBM_WRITE], number_times(home->fills, stored));
+			bytes_sum(&bytes[TRAFFIC_HBM_WRITE], number_times(home->updates, stored));
 		}
 		if (nest->scratchpad >= 0) {
 			const struct nest_count *lx = &nest->sim.counts.at[nest->scratchpad][i];
-			add(&bytes[TRAFFIC_LX_FILL], number_times(lx->fills, stored));
-			add(&bytes[TRAFFIC_LX_READ], number_times(lx->reads, stored));
-			add(&bytes[TRAFFIC_LX_WRITE], number_times(lx->updates, stored));
+			bytes_sum(&bytes[TRAFFIC_LX_FILL], number_times(lx->fills, stored));
+			bytes_sum(&bytes[TRAFFIC_LX_READ], number_times(lx->reads, stored));
+			bytes_sum(&bytes[TRAFFIC_LX_WRITE], number_times(lx->updates, stored));
 		}
 		if (operand->in_lx)
 			tally->lx_peak =
@@ -155,7 +156,7 @@ static void add_compute(struct tally *tally, const struct instruction *instructi
 	int64_t computes = op->primitive->work;
 	for (int l = 0; l < op->loop_count; l++)
 		computes = number_times(computes, compute->count[l]);
-	add(&step->computes, computes);
+	bytes_sum(&step->computes, computes);
 	if (compute->nest) {
 		if (compute->whole)
 			add_whole(tally, instruction);
@@ -165,16 +166,16 @@ static void add_compute(struct tally *tally, const struct instruction *instructi
 	}
 	for (int i = 0; i < compute->read_count; i++) {
 		const struct operand_box *read = compute->reads[i];
-		add(&step->bytes[read->operand][TRAFFIC_LX_READ], bytes_of(&read->region));
+		bytes_sum(&step->bytes[read->operand][TRAFFIC_LX_READ], bytes_of(&read->region));
 		note_resident(tally, &read->region, &read->lx);
 	}
 	int64_t *bytes = step->bytes[write->operand];
 	if (compute->accumulator_read)
-		add(&bytes[TRAFFIC_LX_READ], accumulator_bytes(tally, &write->region));
+		bytes_sum(&bytes[TRAFFIC_LX_READ], accumulator_bytes(tally, &write->region));
 	if (compute->accumulator_write)
-		add(&bytes[TRAFFIC_LX_WRITE], accumulator_bytes(tally, &write->region));
+		bytes_sum(&bytes[TRAFFIC_LX_WRITE], accumulator_bytes(tally, &write->region));
 	if (compute->finish) {
-		add(&bytes[TRAFFIC_LX_WRITE], bytes_of(&write->region));
+		bytes_sum(&bytes[TRAFFIC_LX_WRITE], bytes_of(&write->region));
 		note_resident(tally, &write->region, &write->lx);
 	}
 }
@@ -185,9 +186,9 @@ static void add_combine(struct tally *tally, const struct instruction *instructi
 	const struct op *op = &tally->program->workload->ops[combine->op];
 	int64_t *bytes = tally->counts.steps[instruction->step].bytes[op->read_count];
 	int64_t accumulator = accumulator_bytes(tally, &combine->region);
-	add(&bytes[TRAFFIC_LX_READ], number_times(accumulator, combine->core_count));
-	add(&bytes[TRAFFIC_RING], number_times(accumulator, combine->core_count - 1));
-	add(&bytes[TRAFFIC_LX_WRITE], bytes_of(&combine->region));
+	bytes_sum(&bytes[TRAFFIC_LX_READ], number_times(accumulator, combine->core_count));
+	bytes_sum(&bytes[TRAFFIC_RING], number_times(accumulator, combine->core_count - 1));
+	bytes_sum(&bytes[TRAFFIC_LX_WRITE], bytes_of(&combine->region));
 	note_resident(tally, &combine->region, &combine->output);
 }
 
@@ -203,10 +204,10 @@ static void add_send(struct tally *tally, int core, bool up, int step, const str
 		int way = (up ? to - core + cores : core - to + cores) % cores;
 		far = way > far ? way : far;
 	}
-	add(&count->bytes[send->from->operand][TRAFFIC_LX_DRAIN], bytes);
-	add(&count->bytes[send->to->operand][TRAFFIC_LX_FILL],
+	bytes_sum(&count->bytes[send->from->operand][TRAFFIC_LX_DRAIN], bytes);
+	bytes_sum(&count->bytes[send->to->operand][TRAFFIC_LX_FILL],
 		number_times(bytes, __builtin_popcountll(send->receivers)));
-	add(&count->bytes[send->to->operand][TRAFFIC_DATA_RING], number_times(bytes, far));
+	bytes_sum(&count->bytes[send->to->operand][TRAFFIC_DATA_RING], number_times(bytes, far));
 	note_resident(tally, &send->from->region, &send->from->lx);
 	note_resident(tally, &send->to->region, &send->to->lx);
 }

@@ -341,8 +341,8 @@ static const uint8_t *element_at(
 }
 
 /* An element of a buffer that had values at first. */
-static void take(const struct copy_run *run, int buffer, const int64_t at[BROADCAST_RANK],
-	int64_t shift, uint8_t *out)
+static void initial_element(const struct copy_run *run, int buffer,
+	const int64_t at[BROADCAST_RANK], int64_t shift, uint8_t *out)
 {
 	int64_t shifted[BROADCAST_RANK];
 	memcpy(shifted, at, sizeof shifted);
@@ -370,11 +370,11 @@ static void reduce(const struct copy_run *run, const int64_t at[BROADCAST_RANK],
 {
 	const struct broadcast *b = run->program->broadcast;
 	uint8_t value[8];
-	take(run, block_of(run, (int)b->root), at, 0, out);
+	initial_element(run, block_of(run, (int)b->root), at, 0, out);
 	for (int r = 0; r < b->ranks; r++) {
 		if (r == b->root)
 			continue;
-		take(run, block_of(run, r), at, 0, value);
+		initial_element(run, block_of(run, r), at, 0, value);
 		copy_combine(run->program->element, b->reduction, out, value, 1);
 	}
 }
@@ -389,15 +389,17 @@ static void find_result(
 	const struct broadcast *b = run->program->broadcast;
 	int64_t rows = broadcast_block(b)[3];
 	if (buffer > 0 && operation_pulls(b->operation))
-		take(run, block_of(run, buffer - 1), at, 0, out);
+		initial_element(run, block_of(run, buffer - 1), at, 0, out);
 	else if (buffer > 0)
-		take(run, 0, at, b->operation == OPERATION_SCATTER ? (buffer - 1) * rows : 0, out);
+		initial_element(run, 0, at,
+			b->operation == OPERATION_SCATTER ? (buffer - 1) * rows : 0, out);
 	else if (b->operation == OPERATION_REDUCE)
 		reduce(run, at, out);
 	else if (b->operation == OPERATION_GATHER)
-		take(run, block_of(run, (int)(at[3] / rows)), at, -(at[3] / rows * rows), out);
+		initial_element(
+			run, block_of(run, (int)(at[3] / rows)), at, -(at[3] / rows * rows), out);
 	else
-		take(run, block_of(run, 0), at, 0, out);
+		initial_element(run, block_of(run, 0), at, 0, out);
 	if (buffer > 0 && b->adds)
 		copy_combine(run->program->element, REDUCTION_SUM, out,
 			&run->memory->places[buffer]
