@@ -16,20 +16,18 @@
 
 /*
  * The estimate tracks execution.  A search by the estimate chooses a plan for a random graph on a random machine; it
- * executes in at most 1.25 times its estimate, and in at most 1.10 times for 95 % of the graphs, or in 30 cycles more.
- * No plan executes faster than its bound.  SHOW=G runs graph G alone and prints it with its plan and phases.
+ * executes in at most 1.25 times its estimate, and in at most 1.10 times for 95 % of the graphs.  No plan executes faster than its bound.  SHOW=G runs graph G alone and prints it with its plan and phases.
  */
 enum {
 	GRAPHS = 5,
 	LABELS = 20000,
-	WAIT = 30, /* cycles: whole ones at the end of phases, and one wait for a row that seems hidden */
 };
 
 static const double OFTEN = 1.10, ALWAYS = 1.25, SHARE = 0.95;
 
 struct ratios {
 	long graphs, above_often, above_always, below_bound;
-	double sum, most;
+	double sum, most, least;
 };
 
 /* Prints a graph with its plan and, by phase, the two prices and the cycle at which it ends. */
@@ -71,9 +69,9 @@ static bool compare(struct random *random, uint64_t seed, long graph, struct rat
 	ratios->graphs++;
 	ratios->sum += ratio;
 	ratios->most = ratio > ratios->most ? ratio : ratios->most;
-	bool small = result.cycles - cost.score.estimate_cycles <= WAIT;
-	ratios->above_often += ratio > OFTEN && !small;
-	ratios->above_always += ratio > ALWAYS && !small;
+	ratios->least = ratio < ratios->least ? ratio : ratios->least;
+	ratios->above_often += ratio > OFTEN;
+	ratios->above_always += ratio > ALWAYS;
 	ratios->below_bound += result.cycles < cost.score.cycles;
 	if (ratio > OFTEN || result.cycles < cost.score.cycles) {
 		print_message("SEED=%" PRIu64 ", graph %ld: executed %.3f times the estimate\n",
@@ -90,16 +88,16 @@ TEST(test_estimates_track_execution)
 {
 	uint64_t seed = draws_seed(2601);
 	long graphs = draws(GRAPHS), none = 0;
-	struct ratios ratios = {0};
+	struct ratios ratios = {.least = 1};
 	const char *one = getenv("SHOW");
 	for (long g = one ? atol(one) : 0; g < (one ? atol(one) + 1 : graphs); g++) {
 		struct random random = random_open(seed, (uint64_t)g);
 		none += !compare(&random, seed, g, &ratios);
 	}
 	print_message(
-		"%ld graphs, %ld without a plan; executed over estimate: mean %.3f, most %.3f, %ld above %.2f, %ld "
+		"%ld graphs, %ld without a plan; executed over estimate: mean %.3f, %.3f to %.3f, %ld above %.2f, %ld "
 		"above %.2f; %ld below the bound\n",
-		ratios.graphs, none, ratios.sum / (double)ratios.graphs, ratios.most,
+		ratios.graphs, none, ratios.sum / (double)ratios.graphs, ratios.least, ratios.most,
 		ratios.above_often, OFTEN, ratios.above_always, ALWAYS, ratios.below_bound);
 	assert_int_equal(ratios.below_bound, 0);
 	assert_int_equal(ratios.above_always, 0);

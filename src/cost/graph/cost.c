@@ -436,6 +436,7 @@ static bool estimate_phase(const struct plan *plan, const struct step_count *cou
 		moved_add(&moved, &ops[step], counts[step].bytes[0][TRAFFIC_HBM_READ], 0, &fits);
 		struct arrival_share share = arrival_share(
 			plan->arch, plan->workload, ops[step].op, &plan->steps[step].mapping);
+		share.lanes = traffic_lane_part(&ops[step], 0);
 		arrivals_add(&op->arriving, ops[step].op->writes[0].tensor, &share, plan->arch,
 			plan->workload, op->op, &plan->steps[last].mapping, true);
 	}

@@ -441,6 +441,11 @@ static struct ratio find_turn(const struct traffic_op *op, bool *fits)
 	return turn;
 }
 
+int64_t latency_turns(const struct traffic_op *op, int64_t bytes, bool *fits)
+{
+	return bytes ? turn_cycles(bytes, find_turn(op, fits), fits) : 0;
+}
+
 int64_t latency_bus(const struct traffic_op *op, const struct bus_load *load, bool *fits)
 {
 	const struct arch *arch = op->arch;
@@ -448,8 +453,7 @@ int64_t latency_bus(const struct traffic_op *op, const struct bus_load *load, bo
 	int64_t read = checked_add(fits, load->read, load->moved.hbm);
 	int64_t cycles = latency_hbm(arch, read, load->written, fits);
 	int64_t both = number_min(read, load->written);
-	if (both)
-		cycles = checked_add(fits, cycles, turn_cycles(both, find_turn(op, fits), fits));
+	cycles = checked_add(fits, cycles, latency_turns(op, both, fits));
 	cycles = checked_add(fits, cycles, turn_cycles(load->doubled, hbm->write_far, fits));
 	cycles = checked_add(fits, cycles, turn_cycles(load->far, hbm->plane, fits));
 	cycles = checked_add(fits, cycles, waiting_cycles(op, load->runs, hbm->run, fits));

@@ -80,6 +80,9 @@ struct bus_load {
 void latency_load(
 	struct bus_load *load, const struct traffic_op *op, int i, int64_t bytes, bool *fits);
 
+/* Cycles in which the bus turns round for so many bytes that an op reads and writes, rounded down. */
+int64_t latency_turns(const struct traffic_op *op, int64_t bytes, bool *fits);
+
 int64_t latency_bus(const struct traffic_op *op, const struct bus_load *load, bool *fits);
 
 /* Work of one core, summed over ops before it is divided by rates. */

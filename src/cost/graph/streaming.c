@@ -1,6 +1,7 @@
 #include "cost/graph/streaming.h"
 
 #include "base/number.h"
+#include "base/wide.h"
 #include "cost/graph/footprint.h"
 #include "cost/graph/latency.h"
 
@@ -104,41 +105,42 @@ struct step_time {
 	int64_t first, last;      /* fetches of the first tile, drains of the last one */
 };
 
-/* Bytes that come in, or that leave, with every core's first tile: at HBM, through the port of one core, and over the
- * lanes, which bring only what comes in. */
-struct first_boxes {
-	int64_t bytes, port;
-	struct lane_load lanes;
-};
-
-static struct first_boxes find_first(const struct traffic_op *traffic, bool comes_in, bool *fits)
+/* Cycles of the bus and the lanes for what comes in, or for what leaves behind so many bytes that came in: the bus
+ * turns round for it. */
+static int64_t one_way(
+	const struct traffic_op *traffic, const struct bus_load *load, int64_t read, bool *fits)
 {
+	return checked_add(fits, latency_bus(traffic, load, fits),
+		latency_turns(traffic, number_min(read, load->written), fits));
+}
+
+/* Cycles in which the boxes of every core's first tile come in, or those of its last one leave: on the bus, over the
+ * lanes, or through its port. */
+static int64_t cycles_of_boxes(
+	const struct traffic_op *traffic, bool comes_in, int64_t read, bool *fits)
+{
+	struct ratio rate = traffic->arch->levels[traffic->arch->lx].fill_rate;
 	int reads = traffic->op->read_count;
-	struct first_boxes sum = {0};
+	struct bus_load load = {0};
+	int64_t port = 0, cycles = 0;
 	for (int i = comes_in ? 0 : reads; i < reads + !comes_in; i++) {
 		if (is_in_lx(traffic, i) && !arrives_first(traffic, i))
 			continue;
 		struct footprint_fetch first = footprint_first(&traffic->operands[i], fits);
 		int64_t bytes = checked_mul(fits, first.transfers, STICK_BYTES);
-		sum.bytes = checked_add(fits, sum.bytes, bytes);
-		sum.port = checked_add(fits, sum.port, checked_mul(fits, first.fills, STICK_BYTES));
-		if (comes_in && !is_in_lx(traffic, i))
-			latency_load_lanes(&sum.lanes, traffic, i, bytes, fits);
+		int64_t *sum = is_in_lx(traffic, i) ? &load.moved.hbm
+			       : comes_in           ? &load.read
+						    : &load.written;
+		*sum = checked_add(fits, *sum, bytes);
+		port = checked_add(fits, port, checked_mul(fits, first.fills, STICK_BYTES));
+		if (!is_in_lx(traffic, i))
+			latency_load(&load, traffic, i, bytes, fits);
 	}
-	sum.port /= traffic->nest.cores;
-	return sum;
-}
-
-/* Cycles in which a core's first boxes come in: on the bus, over the lanes, or through its port. */
-static int64_t first_cycles(const struct traffic_op *traffic, bool *fits)
-{
-	struct ratio rate = traffic->arch->levels[traffic->arch->lx].fill_rate;
-	struct first_boxes first = find_first(traffic, true, fits);
-	const struct moved moved = {.hbm = first.bytes, .lanes = first.lanes};
-	int64_t cycles = 0;
-	if (rate.num > 0 && !ratio_time(first.port, rate, &cycles))
+	int64_t bus = one_way(traffic, &load, read, fits);
+	port /= traffic->nest.cores;
+	if (rate.num > 0 && !ratio_time(port, rate, &cycles))
 		*fits = false;
-	return number_max(latency_moved(traffic->arch, &moved, fits), cycles);
+	return number_max(bus, cycles);
 }
 
 static int64_t arriving_bytes(const struct traffic_op *traffic, int operand, bool *fits)
@@ -160,8 +162,9 @@ static int64_t arrival_time(
 	const struct traffic_op *traffic, int operand, int64_t bytes, bool *fits)
 {
 	const struct arch *arch = traffic->arch;
-	return number_max(latency_hbm(arch, bytes, 0, fits),
-		latency_lanes(arch, bytes, traffic->arriving.cores[operand], fits));
+	const struct lane_part *part = &traffic->arriving.lanes[operand];
+	int64_t over = part->all ? (int64_t)((wide)bytes * part->of / part->all) : 0;
+	return number_max(latency_hbm(arch, bytes, 0, fits), latency_lanes(arch, over, 1, fits));
 }
 
 /* Cycles until the first stick of an output tile is on the last link of the reduce ring: each link begins when
@@ -225,8 +228,9 @@ static struct step_time find_time(const struct traffic_op *traffic, const struct
 		number_max(resources[RESOURCE_LX_READ], resources[RESOURCE_LX_WRITE]));
 	time.ring = resources[RESOURCE_RING];
 	time.hops = hop_cycles(traffic, fits);
-	time.first = first_cycles(traffic, fits);
-	time.last = latency_hbm(arch, 0, find_first(traffic, false, fits).bytes, fits);
+	int64_t all_read = checked_add(fits, load.read, arriving);
+	time.first = cycles_of_boxes(traffic, true, all_read, fits);
+	time.last = cycles_of_boxes(traffic, false, all_read, fits);
 	return time;
 }
 
@@ -286,10 +290,24 @@ static int64_t bytes_behind(const struct traffic_op *traffic, int operand, int64
 	return bytes - (int64_t)ceil((double)bytes / pieces);
 }
 
+/* Cycles in which all that an op writes leaves, behind what arrives for it. */
+static int64_t leaving_cycles(const struct traffic_op *traffic, bool *fits)
+{
+	const struct loopnest *nest = &traffic->nest;
+	int out = traffic->op->read_count;
+	struct bus_load load = {0};
+	if (is_in_lx(traffic, out))
+		return 0;
+	load.written = checked_mul(fits, STICK_BYTES,
+		footprint_sum(output_of(traffic), nest->all & ~nest->reductions, NULL, fits));
+	latency_load(&load, traffic, out, load.written, fits);
+	return one_way(traffic, &load, all_arriving_bytes(traffic, fits), fits);
+}
+
 /*
  * The estimate of an op all of whose reads are in LX, some since this phase: they come in the order of the operands, and
  * moves that the op does not read come after them.  An op begins with the first piece of each, and goes on behind
- * the last.
+ * the last; its results leave from the first tile on.
  */
 static int64_t estimate_arrivals(
 	const struct traffic_op *traffic, const struct step_time *time, bool *fits)
@@ -306,11 +324,15 @@ static int64_t estimate_arrivals(
 		end = number_max(end, arrival + cycles_behind(traffic, i, time->cores));
 	}
 	int64_t outputs = traffic_output_tiles(traffic, fits);
+	int64_t tiles = checked_mul(fits, outputs, traffic_passes(traffic, fits));
 	int64_t rings = checked_add(fits, time->ring, checked_mul(fits, outputs, time->hops));
 	if (!*fits)
 		return 0;
-	int64_t by_cores = number_max(start + time->cores, end) + rings / outputs;
-	return number_max(by_cores, start + time->cores / outputs + rings) + time->last;
+	int64_t by_cores = number_max(start + time->cores, end) + rings / outputs + time->last;
+	int64_t by_ring = start + time->cores / outputs + rings + time->last;
+	int64_t by_bus =
+		start + time->cores / tiles + rings / outputs + leaving_cycles(traffic, fits);
+	return number_max(by_cores, number_max(by_ring, by_bus));
 }
 
 /* Bytes of one box of each operand in HBM, on average: on the bus, and through the port of a core; and the loops

@@ -497,6 +497,16 @@ static struct lane_shares share_lanes(const struct traffic_op *traffic, int oper
 	return fits ? shares : (struct lane_shares){0};
 }
 
+struct lane_part traffic_lane_part(const struct traffic_op *traffic, int operand)
+{
+	const struct lane_shares *shares = &traffic->lanes[operand];
+	bool fits = true;
+	struct lane_part part = {.all = checked_mul(&fits, shares->all, LANE_PARTS)};
+	for (int i = 0; i < LANES_MOST; i++)
+		part.of = number_max(part.of, shares->of[i]);
+	return fits ? part : (struct lane_part){0};
+}
+
 static void open_lanes(struct traffic_op *traffic)
 {
 	for (int i = 0; traffic->arch->lane_cores && i < traffic->op->read_count; i++)
@@ -871,7 +881,7 @@ struct arrival_share arrival_share(const struct arch *arch, const struct workloa
 {
 	const struct access *made = &move->writes[0];
 	const struct layout *layout = &workload->tensors[made->tensor].layout;
-	struct arrival_share share = {.cores = (int)mapping_cores(arch, mapping)};
+	struct arrival_share share = {0};
 	for (int h = 0; h < layout->host_rank; h++) {
 		int loop = find_walking_loop(move, made, h);
 		if (loop < 0)
@@ -909,7 +919,7 @@ void arrivals_add(struct arrivals *arrivals, int tensor, const struct arrival_sh
 		arrivals->operands |= 1u << i;
 		arrivals->again |= (uint32_t)again << i;
 		again = true;
-		arrivals->cores[i] = share->cores;
+		arrivals->lanes[i] = share->lanes;
 		for (int h = 0; h < layout->host_rank; h++) {
 			int loop = arrival_partner(share, h, arch, workload, op, i, mapping);
 			if (loop >= 0 && (!as_tiled || mapping->rows[arch->lx].temporal[loop] ==

@@ -38,6 +38,11 @@ bool walk_solid(const struct footprint *footprint);
 
 enum { ACCUMULATOR_BYTES = 4 }; /* of a partial sum in the scratchpad */
 
+/* The part of / all of an operand that comes over the lane with the most of it; all 0: there are no lanes. */
+struct lane_part {
+	int64_t of, all;
+};
+
 /*
  * Reads that clones of the same phase bring, and the loops of the op that a clone is cut along: its pieces come as the
  * tiles of those loops need them, while a dimension that the clone does not cut, or of which a core has another share than
@@ -47,7 +52,7 @@ struct arrivals {
 	uint32_t operands;               /* bit i: operand i arrives */
 	uint32_t again;                  /* of those: an operand before it is of the same move */
 	uint32_t follows[OP_READS_MOST]; /* masks of loops */
-	int cores[OP_READS_MOST];        /* of the move, which read it */
+	struct lane_part lanes[OP_READS_MOST]; /* of the move, which reads it */
 };
 
 /* Share of one core in each host dimension of a tensor that a move brings into LX; 0 if no loop alone walks it. */
@@ -55,7 +60,7 @@ struct arrival_share {
 	int64_t elements[LAYOUT_HOST_RANK_MOST], units[LAYOUT_HOST_RANK_MOST];
 	int loops[LAYOUT_HOST_RANK_MOST]; /* of the move */
 	uint32_t tiles[LAYOUT_HOST_RANK_MOST];
-	int cores;
+	struct lane_part lanes; /* as arrival_share leaves it: none */
 };
 struct arrival_share arrival_share(const struct arch *arch, const struct workload *workload,
 	const struct op *move, const struct mapping *mapping);
@@ -105,6 +110,9 @@ struct traffic_op {
 	const struct relayout_price *relayout; /* point 13; NULL */
 	int64_t ranks, hops;                   /* of a broadcast: point 11 */
 };
+
+/* Of operand i of an op that is open. */
+struct lane_part traffic_lane_part(const struct traffic_op *traffic, int operand);
 
 /* An op, its share of the cores and its tiles, and the homes of its operands.  The footprints point
  * into *traffic: it must stay where it is. */

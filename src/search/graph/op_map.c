@@ -48,9 +48,11 @@ static const char *key_of(
 	op_key_put(&key, (int64_t)question->in_lx << 32 | question->arriving.operands);
 	op_key_put(&key, question->arriving.again);
 	for (int i = 0; i < op->read_count; i++)
-		if (question->arriving.operands >> i & 1)
-			op_key_put(&key, (int64_t)question->arriving.cores[i] << 32 |
-						 question->arriving.follows[i]);
+		if (question->arriving.operands >> i & 1) {
+			op_key_put(&key, question->arriving.lanes[i].of);
+			op_key_put(&key, question->arriving.lanes[i].all);
+			op_key_put(&key, question->arriving.follows[i]);
+		}
 	op_key_put(&key, question->moved.hbm);
 	op_key_put(&key, question->moved.fill);
 	for (int64_t i = 0; i < arch_lanes(question->arch, arch_cores(question->arch)); i++)

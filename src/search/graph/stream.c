@@ -185,9 +185,10 @@ static void find_moves(
 		struct step_count all, core;
 		struct arrival_share share = arrival_share(plan->arch, plan->workload,
 			op_at(plan, before), &plan->steps[before].mapping);
+		traffic_open_step(move, plan, before, arena);
+		share.lanes = traffic_lane_part(move, 0);
 		arrivals_add(&question->arriving, op_at(plan, before)->writes[0].tensor, &share,
 			plan->arch, plan->workload, op, question->mapping, false);
-		traffic_open_step(move, plan, before, arena);
 		if (!traffic_count(move, &all) || !traffic_count_core(move, 0, &core))
 			continue;
 		moved_add(&question->moved, move, all.bytes[0][TRAFFIC_HBM_READ],

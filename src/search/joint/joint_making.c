@@ -482,6 +482,7 @@ static struct joint_transfer transfer_find(
 				core.bytes[0][TRAFFIC_LX_FILL], &transfer.possible);
 		transfer.share = arrival_share(
 			plan->arch, plan->workload, traffic->op, &plan->steps[0].mapping);
+		transfer.share.lanes = traffic_lane_part(traffic, 0);
 	}
 	arena_release(making->scratch, mark);
 	return transfer;
