@@ -347,22 +347,23 @@ static void note_unused(struct inputs *inputs, const struct arch *arch)
 	const int rows[] = {arch->hbm, arch->lx};
 	for (int k = 0; arch_moves_boxes(arch) && k < 2; k++) {
 		const struct level *level = &arch->levels[rows[k]];
+		const struct storage_level *memory = level_storage(level);
 		/* the networks to a described array's scratchpad take their time for every tile */
 		bool idle = k == 0 || arch_array_is_ideal(arch, arch->compute);
 		const struct {
 			const char *key;
 			bool given;
 		} keys[] = {
-			{"multiple_buffering", level->store.multiple_buffering != 1},
-			{"min_utilization", level->store.least_utilization != 0},
-			{"network_fill_latency", idle && level->store.fill_cycles},
-			{"network_drain_latency", idle && level->store.drain_cycles},
-			{"per_dataspace_bandwidth_consumption_scale", level->scales.count > 0},
-			{"energy_per_hop", idle && level->store.hop_pj != 0},
-			{"router_energy", idle && level->store.router_pj != 0},
-			{"row_time", level->store.row_cycles.num != 0},
-			{"rows_along", level->rows.count > 0},
-			{"round_time", level->store.round_cycles.num != 0},
+			{"multiple_buffering", memory->store.multiple_buffering != 1},
+			{"min_utilization", memory->store.least_utilization != 0},
+			{"network_fill_latency", idle && memory->store.fill_cycles},
+			{"network_drain_latency", idle && memory->store.drain_cycles},
+			{"per_dataspace_bandwidth_consumption_scale", memory->scales.count > 0},
+			{"energy_per_hop", idle && level->network.hop_pj != 0},
+			{"router_energy", idle && level->network.router_pj != 0},
+			{"row_time", memory->store.row_cycles.num != 0},
+			{"rows_along", memory->rows.count > 0},
+			{"round_time", memory->store.round_cycles.num != 0},
 		};
 		for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
 			if (keys[i].given)

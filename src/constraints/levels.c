@@ -54,7 +54,7 @@ static void keep_one(struct domain *domain, const struct constraint *constraint,
 	if (!stores)
 		clash_add(clashes, self, -1, constraint->span, "'%s' only %s: it cannot keep %s",
 			level->name, place_use(level), domain->shape->spaces[t].name);
-	else if (level->store.no_room)
+	else if (level_storage(level)->store.no_room)
 		clash_add(clashes, self, -1, constraint->span,
 			"'%s' has no room: it cannot keep %s", level->name,
 			domain->shape->spaces[t].name);

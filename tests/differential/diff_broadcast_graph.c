@@ -127,8 +127,8 @@ static const struct staging_menu *draw_menus(struct random *random, const struct
 		}
 		while (staging_bytes(&staging) > most)
 			staging.rows = 1, staging.sticks = number_ceil_div(staging.sticks, 2);
-		int64_t bytes =
-			number_align_up(staging_bytes(&staging), arch->levels[arch->lx].alignment);
+		int64_t bytes = number_align_up(
+			staging_bytes(&staging), arch->levels[arch->lx].storage.alignment);
 		int64_t tiles = number_min(4, staging_chunks(&sliding, &staging));
 		tiles = number_min(1 + (int64_t)random_below(random, (uint64_t)tiles),
 			number_max(1, most / bytes));

@@ -27,7 +27,7 @@ static void use_words(struct nest_case *nest)
 	for (int i = 0; i < nest->hierarchy.level_count; i++) {
 		struct nest_level *level = &nest->hierarchy.levels[i];
 		level->store.block_words = level->store.cluster_size = 1;
-		level->store.hop_pj = level->store.router_pj = level->leak_pj = 0;
+		level->network.hop_pj = level->network.router_pj = level->leak_pj = 0;
 		level->store.read_rate = level->store.write_rate = level->store.shared_rate =
 			(struct ratio){0, 1};
 	}

@@ -44,8 +44,8 @@ static bool is_provable(const struct map_question *question)
 {
 	bool priced = false;
 	for (int i = 0; i < question->nest.hierarchy.level_count; i++)
-		priced |= question->nest.hierarchy.levels[i].store.hop_pj > 0 ||
-			  question->nest.hierarchy.levels[i].store.router_pj > 0;
+		priced |= question->nest.hierarchy.levels[i].network.hop_pj > 0 ||
+			  question->nest.hierarchy.levels[i].network.router_pj > 0;
 	return question->counting == COUNTING_EXACT || !priced;
 }
 
@@ -452,7 +452,7 @@ TEST(ways_of_words_have_it)
 			question.nest = *nest_line(
 				question.arena, cases[i].levels, cases[i].einsum, cases[i].mapping);
 			for (int k = 0; k < question.nest.hierarchy.level_count; k++)
-				question.nest.hierarchy.levels[k].store.hop_pj = 1;
+				question.nest.hierarchy.levels[k].network.hop_pj = 1;
 			question.domain = nest_domain_free(question.arena, &question.nest);
 			struct tried tried = {.question = &question,
 				.kept = frontier_open(question.objectives),

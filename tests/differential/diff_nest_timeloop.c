@@ -11,7 +11,7 @@
 
 static bool is_priced(const struct hierarchy *hierarchy)
 {
-	return hierarchy->levels[0].store.hop_pj > 0;
+	return hierarchy->levels[0].network.hop_pj > 0;
 }
 
 static void say_counts(const struct nest_case *nest, const struct nest_counts *closed,
@@ -98,7 +98,7 @@ static void expect_alike(const struct nest_case *nest, long draw, uint64_t seed)
 static void price(struct random *random, struct hierarchy *hierarchy)
 {
 	for (int i = 0; i < hierarchy->level_count; i++) {
-		hierarchy->levels[i].store.hop_pj = 1;
+		hierarchy->levels[i].network.hop_pj = 1;
 		hierarchy->levels[i].store.reduces = draw_chance(random, 2);
 	}
 }

@@ -184,8 +184,8 @@ BARE_TEST(no_tiling_is_better)
 		const struct arch *drawn = draw_chance(&random, 2) ? mechanisms_arch(arena, cores)
 								   : spyre_arch(arena, cores);
 		struct arch *arch = arena_copy(arena, drawn, sizeof *arch);
-		arch->levels[arch->lx].capacity = 1 << 20;
-		arch->levels[arch->lx].reserve = 1024 << random_below(&random, 7);
+		arch->levels[arch->lx].storage.capacity = 1 << 20;
+		arch->levels[arch->lx].storage.reserve = 1024 << random_below(&random, 7);
 		const struct plan *plan = random_plan(&random, &options, arch, cores, arena);
 		for (int step = 0; step < plan->step_count; step++) {
 			char where[64];

@@ -165,8 +165,9 @@ static void compare(const struct arch *arch, struct walked *walked)
 	int64_t up = most_of(walked->links[UP]), down = most_of(walked->links[DOWN]);
 	assert_int_equal(price.link, cycles_of(up > down ? up : down, arch->data_ring.rate));
 	int64_t read = most_of(walked->read), written = most_of(walked->written);
-	assert_int_equal(price.port, cycles_of(read > written ? read : written,
-					     level_ports(&arch->levels[arch->lx]).read));
+	assert_int_equal(price.port,
+		cycles_of(read > written ? read : written,
+			storage_ports(&level_storage(&arch->levels[arch->lx])->store).read));
 	struct ratio run = ring_run(&arch->data_ring, price.parts);
 	assert_int_equal(price.setup, (price.runs * run.num + run.den - 1) / run.den);
 	assert_int_equal(

@@ -73,8 +73,13 @@ static void check_arch(const struct arch *arch)
 		const struct level *level = &arch->levels[r];
 		assert_true(level->fanout_x > 0 && level->fanout_y > 0);
 		assert_int_equal(level->instances, outside * level->fanout_x * level->fanout_y);
-		assert_true(level->store.word_bits > 0 && level->store.block_words > 0);
-		assert_true(level->store.cluster_size > 0 && level->store.entries >= 0);
+		const struct storage *store = &level->storage.store;
+		if (level->kind == LEVEL_STORAGE) {
+			assert_true(store->word_bits > 0 && store->block_words > 0);
+			assert_true(store->cluster_size > 0 && store->entries >= 0);
+		} else if (level->kind == LEVEL_COMPUTE) {
+			assert_true(level->compute.word_bits > 0);
+		}
 		assert_int_equal(arch_level(arch, level->name), r);
 		if (level->kind != LEVEL_COMPUTE) /* nothing stands inside one */
 			outside = level->instances;

@@ -120,8 +120,8 @@ BARE_TEST(graphs_of_changed_networks_are_workloads)
 {
 	uint64_t seed = draws_seed(5);
 	long count = draws(1000), read = 0, refused = 0;
-	const struct level home = {
-		.store.word_bits = 16}; /* a device layout does not have all views */
+	const struct level home = {.kind = LEVEL_STORAGE,
+		.storage.store.word_bits = 16}; /* a device layout does not have all views */
 	for (long i = 0; i < count; i++) {
 		struct arena *arena = arena_open();
 		struct random random = random_open(seed, (uint64_t)i);

@@ -70,7 +70,8 @@ static const struct arch *make_arch(struct arena *arena, const json_t *test)
 	int64_t cores = number_max(case_integer_or(test, "cores", PLANNING_CORES_MOST), 1);
 	*arch = *spyre_arch(arena, (int)number_min(cores, PLANNING_CORES_MOST));
 	struct level *lx = &arch->levels[arch->lx];
-	lx->capacity = number_max(lx->capacity, case_integer(test, "lx_capacity") + lx->reserve);
+	lx->storage.capacity = number_max(
+		lx->storage.capacity, case_integer(test, "lx_capacity") + lx->storage.reserve);
 	return arch;
 }
 

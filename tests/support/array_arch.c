@@ -33,7 +33,7 @@ static const struct arch *read_arch(struct arena *arena, bool boxes, int cores)
 	const struct arch *read =
 		arch_of_text(arena, arena_format(arena, text, stick, cores, box), diag);
 	struct arch *arch = arena_copy(arena, read, sizeof *read);
-	arch->levels[arch_level(arch, "buffer")].store.multiple_buffering = 2;
+	arch->levels[arch_level(arch, "buffer")].storage.store.multiple_buffering = 2;
 	return arch;
 }
 

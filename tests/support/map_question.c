@@ -27,8 +27,8 @@ static void lift_home(struct hierarchy *hierarchy)
 static void price_networks(struct random *random, struct hierarchy *hierarchy)
 {
 	for (int i = 0; i < hierarchy->level_count; i++) {
-		hierarchy->levels[i].store.hop_pj = (double)random_below(random, 5) / 4;
-		hierarchy->levels[i].store.router_pj = (double)random_below(random, 3) / 4;
+		hierarchy->levels[i].network.hop_pj = (double)random_below(random, 5) / 4;
+		hierarchy->levels[i].network.router_pj = (double)random_below(random, 3) / 4;
 	}
 }
 

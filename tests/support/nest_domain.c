@@ -21,7 +21,8 @@ static const struct arch *arch_of(struct arena *arena, const struct nest_case *n
 	for (int i = 0; i < hierarchy->level_count; i++) {
 		const struct nest_level *level = &hierarchy->levels[i];
 		arch->levels[level->row].name = level->name;
-		arch->levels[level->row].kind = level->storage ? LEVEL_STORAGE : LEVEL_CONTAINER;
+		level_set_kind(&arch->levels[level->row],
+			level->storage ? LEVEL_STORAGE : LEVEL_CONTAINER);
 		arch->levels[level->block_row].fanout_x = level->fanout_x;
 		arch->levels[level->block_row].fanout_y = level->fanout_y;
 	}

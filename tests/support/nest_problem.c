@@ -38,9 +38,9 @@ static void draw_prices(struct random *random, struct nest_level *level)
 		for (int t = 0; t < SHAPE_SPACES_MOST; t++)
 			level->rate_scale[t] = scales[below(random, 5)];
 	if (draw_chance(random, 6))
-		level->store.hop_pj = (double)below(random, 16) / 8;
+		level->network.hop_pj = (double)below(random, 16) / 8;
 	if (draw_chance(random, 6))
-		level->store.router_pj = (double)below(random, 16) / 8;
+		level->network.router_pj = (double)below(random, 16) / 8;
 	if (draw_chance(random, 8))
 		level->store.fill_cycles = (int64_t)below(random, 100);
 	if (draw_chance(random, 8))

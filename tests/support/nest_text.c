@@ -18,12 +18,10 @@ static void add_level(struct arena *arena, struct arch *arch, char *word)
 	word += container;
 	word[strcspn(word, ":)")] = '\0';
 	*level = (struct level){.name = arena_text(arena, word),
-		.kind = container ? LEVEL_CONTAINER : LEVEL_STORAGE,
 		.device = container ? NULL : "SRAM",
 		.fanout_x = 1,
-		.fanout_y = 1,
-		.alignment = 1,
-		.store = storage_unlimited};
+		.fanout_y = 1};
+	level_set_kind(level, container ? LEVEL_CONTAINER : LEVEL_STORAGE);
 	if (fanout) {
 		char *rest;
 		level->fanout_x = strtoll(fanout + 1, &rest, 10);
@@ -46,7 +44,7 @@ const struct arch *level_path(struct arena *arena, const char *levels, bool tree
 	for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
 		add_level(arena, arch, word);
 	arch->compute = arch->vector = arch->level_count - 1;
-	arch->levels[arch->compute].kind = LEVEL_COMPUTE;
+	level_set_kind(&arch->levels[arch->compute], LEVEL_COMPUTE);
 	arch->levels[arch->compute].device = "intmac";
 	return arch;
 }

@@ -253,7 +253,7 @@ static const struct residency *head_of(const struct plan *plan, const struct res
 /* The whole chain of tensors that take over each other's bytes at one address. */
 static bool place_chain(const struct plan *plan, const struct residency *head, bool *placed)
 {
-	int64_t alignment = plan->arch->levels[plan->arch->lx].alignment, address = 0;
+	int64_t alignment = arch_lx(plan->arch)->alignment, address = 0;
 	for (int i = 0; i < plan->residency_count; i++) {
 		const struct residency *stay = &plan->residencies[i];
 		if (head_of(plan, stay) != head)

@@ -238,7 +238,7 @@ static void draw_residencies(struct random *random, const struct random_options 
 	struct plan *plan, struct arena *arena)
 {
 	const struct workload *workload = plan->workload;
-	int64_t alignment = plan->arch->levels[plan->arch->lx].alignment, top = 0;
+	int64_t alignment = arch_lx(plan->arch)->alignment, top = 0;
 	struct users users = users_make(arena, workload);
 	plan->residencies = arena_array(arena, struct residency, workload->tensor_count);
 	for (int t = 0; t < (int)workload->tensor_count; t++) {
@@ -282,7 +282,7 @@ struct plan *random_evictions(struct random *random, const struct plan *given, s
 {
 	int count = given->residency_count;
 	struct plan *plan = plan_with_moves(arena, given, NULL, 0);
-	int64_t alignment = plan->arch->levels[plan->arch->lx].alignment, top = 0;
+	int64_t alignment = arch_lx(plan->arch)->alignment, top = 0;
 	for (int i = 0; i < count; i++) {
 		struct residency stay = plan->residencies[i];
 		top = number_max(top, number_align_up(stay.address + stay.size, alignment));

@@ -81,7 +81,7 @@ static bool try_run(struct random *random, struct plan *plan, struct arena *aren
 static void keep_some(struct random *random, struct plan *plan, struct arena *arena)
 {
 	struct users users = users_make(arena, plan->workload);
-	int64_t address = 0, alignment = plan->arch->levels[plan->arch->lx].alignment;
+	int64_t address = 0, alignment = arch_lx(plan->arch)->alignment;
 	for (int t = 0; t < (int)plan->workload->tensor_count; t++) {
 		if (plan->workload->tensors[t].role != TENSOR_INTERMEDIATE ||
 			draw_chance(random, 4))

@@ -256,7 +256,7 @@ static void open_memories(struct replay *replay)
 {
 	const struct program *program = replay->program;
 	for (int m = 0; m <= REPLAY_CORES; m++) {
-		int64_t lx = program->arch->levels[program->arch->lx].capacity;
+		int64_t lx = arch_lx(program->arch)->capacity;
 		replay->granules[m] = (m < REPLAY_CORES ? lx : program->hbm_bytes) / GRANULE;
 		replay->memories[m] =
 			arena_array(replay->arena, struct granule, replay->granules[m]);

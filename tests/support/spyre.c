@@ -17,15 +17,9 @@ static struct ratio ratio(int64_t num, int64_t den)
 
 static struct level level(const char *name, enum level_class kind, int64_t instances)
 {
-	return (struct level){
-		.name = name,
-		.kind = kind,
-		.fanout_x = 1,
-		.fanout_y = 1,
-		.instances = instances,
-		.alignment = 1,
-		.store = storage_unlimited,
-	};
+	struct level made = {.name = name, .fanout_x = 1, .fanout_y = 1, .instances = instances};
+	level_set_kind(&made, kind);
+	return made;
 }
 
 const struct arch *spyre_arch(struct arena *arena, int cores)
@@ -62,27 +56,27 @@ const struct arch *spyre_arch(struct arena *arena, int cores)
 	levels[SYSTEM] = level("system", LEVEL_CONTAINER, 1);
 	levels[HBM] = level("HBM", LEVEL_STORAGE, 1);
 	levels[HBM].device = "DRAM";
-	levels[HBM].alignment = 128;
-	levels[HBM].stick = STICK_BYTES;
-	levels[HBM].store.shared = true;
-	levels[HBM].store.shared_rate = ratio(1024, 15);
-	levels[HBM].read_pj = levels[HBM].write_pj = 162.5;
+	levels[HBM].storage.alignment = 128;
+	levels[HBM].storage.stick = STICK_BYTES;
+	levels[HBM].storage.store.shared = true;
+	levels[HBM].storage.store.shared_rate = ratio(1024, 15);
+	levels[HBM].storage.read_pj = levels[HBM].storage.write_pj = 162.5;
 	levels[CORE] = level("core", LEVEL_CONTAINER, cores);
 	levels[CORE].fanout_x = cores;
 	levels[LX] = level("LX", LEVEL_STORAGE, cores);
 	levels[LX].device = "SRAM";
-	levels[LX].capacity = 2 << 20;
-	levels[LX].reserve = (2 << 20) - 1677721;
-	levels[LX].scratchpad = levels[LX].boxes = true;
-	levels[LX].alignment = 128;
-	levels[LX].store.read_rate = levels[LX].store.write_rate = ratio(64, 1);
-	levels[LX].fill_rate = ratio(128, 1);
-	levels[LX].read_pj = levels[LX].write_pj = 12.5;
+	levels[LX].storage.capacity = 2 << 20;
+	levels[LX].storage.reserve = (2 << 20) - 1677721;
+	levels[LX].storage.scratchpad = levels[LX].storage.boxes = true;
+	levels[LX].storage.alignment = 128;
+	levels[LX].storage.store.read_rate = levels[LX].storage.store.write_rate = ratio(64, 1);
+	levels[LX].storage.fill_rate = ratio(128, 1);
+	levels[LX].storage.read_pj = levels[LX].storage.write_pj = 12.5;
 	levels[ARRAY] = level("array", LEVEL_COMPUTE, cores);
 	levels[ARRAY].device = "fp16_array";
-	levels[ARRAY].mac_rate = ratio(1024, 1);
-	levels[ARRAY].vector_rate = ratio(64, 1);
-	levels[ARRAY].mac_pj = 1.5;
-	levels[ARRAY].vector_pj = 1.1;
+	levels[ARRAY].compute.mac_rate = ratio(1024, 1);
+	levels[ARRAY].compute.vector_rate = ratio(64, 1);
+	levels[ARRAY].compute.mac_pj = 1.5;
+	levels[ARRAY].compute.vector_pj = 1.1;
 	return arch;
 }

@@ -28,15 +28,8 @@ static void assert_same_ratio(struct ratio a, struct ratio b)
 	assert_int_equal(a.den, b.den);
 }
 
-static void assert_same_level(const struct level *a, const struct level *b)
+static void assert_same_storage(const struct storage_level *a, const struct storage_level *b)
 {
-	assert_string_equal(a->name, b->name);
-	assert_int_equal(a->kind, b->kind);
-	if (a->device || b->device)
-		assert_string_equal(a->device, b->device);
-	assert_int_equal(a->fanout_x, b->fanout_x);
-	assert_int_equal(a->fanout_y, b->fanout_y);
-	assert_int_equal(a->instances, b->instances);
 	assert_int_equal(a->capacity, b->capacity);
 	assert_int_equal(a->reserve, b->reserve);
 	assert_int_equal(a->scratchpad, b->scratchpad);
@@ -48,9 +41,29 @@ static void assert_same_level(const struct level *a, const struct level *b)
 	assert_same_ratio(a->store.shared_rate, b->store.shared_rate);
 	assert_same_ratio(a->fill_rate, b->fill_rate);
 	assert_true(a->read_pj == b->read_pj && a->write_pj == b->write_pj);
+}
+
+static void assert_same_compute(const struct compute_level *a, const struct compute_level *b)
+{
+	assert_int_equal(a->word_bits, b->word_bits);
 	assert_same_ratio(a->mac_rate, b->mac_rate);
 	assert_same_ratio(a->vector_rate, b->vector_rate);
 	assert_true(a->mac_pj == b->mac_pj && a->vector_pj == b->vector_pj);
+}
+
+static void assert_same_level(const struct level *a, const struct level *b)
+{
+	assert_string_equal(a->name, b->name);
+	assert_int_equal(a->kind, b->kind);
+	if (a->device || b->device)
+		assert_string_equal(a->device, b->device);
+	assert_int_equal(a->fanout_x, b->fanout_x);
+	assert_int_equal(a->fanout_y, b->fanout_y);
+	assert_int_equal(a->instances, b->instances);
+	if (a->kind == LEVEL_STORAGE)
+		assert_same_storage(&a->storage, &b->storage);
+	if (a->kind == LEVEL_COMPUTE)
+		assert_same_compute(&a->compute, &b->compute);
 }
 
 static void assert_same_ring(const struct ring *a, const struct ring *b)
@@ -92,11 +105,12 @@ TEST(published_numbers_come_out)
 	assert_int_equal(arch_lx_capacity(arch), 1677721);
 	assert_int_equal(arch_stream_address(arch), 1677824);
 	assert_int_equal(arch_stream_capacity(arch), (2 << 20) - 1677824);
-	double peak = ratio_double(array->mac_rate) * 32 * ratio_double(arch->clock_hz) * 2;
+	double peak = ratio_double(array->compute.mac_rate) * 32 * ratio_double(arch->clock_hz) * 2;
 	assert_true(peak == 98.304e12);
 	assert_true(arch_nanoseconds(arch, 1500) == 1000.0);
 	int64_t cycles;
-	assert_true(ratio_time(8396800, level_ports(&arch->levels[arch->hbm]).read, &cycles));
+	assert_true(ratio_time(8396800,
+		storage_ports(&level_storage(&arch->levels[arch->hbm])->store).read, &cycles));
 	assert_int_equal(cycles, 61500); /* 41.0 us */
 }
 
@@ -143,11 +157,11 @@ TEST(energies_are_those_of_the_tables)
 	const struct level *array = &arch->levels[arch->compute];
 	double multiply = 2 * table_energy(arena, horowitz, "fp16_mult");
 	double add = 2 * table_energy(arena, horowitz, "fp16_add");
-	assert_close(array->mac_pj, multiply + add);
-	assert_close(array->vector_pj, multiply);
-	assert_close(lx->read_pj, table_energy(arena, horowitz, "sram_1MB_read"));
-	assert_close(hbm->read_pj, table_energy(arena, horowitz, "dram_read"));
-	double step = table_energy(arena, eyeriss, "neighbour") * array->mac_pj;
+	assert_close(array->compute.mac_pj, multiply + add);
+	assert_close(array->compute.vector_pj, multiply);
+	assert_close(lx->storage.read_pj, table_energy(arena, horowitz, "sram_1MB_read"));
+	assert_close(hbm->storage.read_pj, table_energy(arena, horowitz, "dram_read"));
+	double step = table_energy(arena, eyeriss, "neighbour") * array->compute.mac_pj;
 	assert_close(arch->data_ring.pj, step);
 	assert_close(arch->reduce_ring.pj, step);
 }
@@ -216,14 +230,17 @@ TEST(storage_is_read_in_words_rows_or_bytes)
 	if (!arch)
 		fail_msg("%s", complaints_text(arena, diag));
 	assert_true(arch->clock_hz.num == 1000000000 && arch->clock_hz.den == 1);
-	assert_int_equal(arch->levels[1].capacity, 0);
-	assert_true(level_ports(&arch->levels[1]).shared);
-	assert_same_ratio(level_ports(&arch->levels[1]).write, (struct ratio){4, 1});
-	assert_int_equal(arch->levels[2].capacity, 8192);
-	assert_same_ratio(level_ports(&arch->levels[2]).read, (struct ratio){16, 1});
-	assert_same_ratio(level_ports(&arch->levels[2]).write, (struct ratio){3, 1});
-	assert_int_equal(arch->levels[3].capacity, 24);
-	assert_int_equal(arch->levels[4].capacity, 128);
+	assert_int_equal(arch->levels[1].storage.capacity, 0);
+	assert_true(storage_ports(&level_storage(&arch->levels[1])->store).shared);
+	assert_same_ratio(
+		storage_ports(&level_storage(&arch->levels[1])->store).write, (struct ratio){4, 1});
+	assert_int_equal(arch->levels[2].storage.capacity, 8192);
+	assert_same_ratio(
+		storage_ports(&level_storage(&arch->levels[2])->store).read, (struct ratio){16, 1});
+	assert_same_ratio(
+		storage_ports(&level_storage(&arch->levels[2])->store).write, (struct ratio){3, 1});
+	assert_int_equal(arch->levels[3].storage.capacity, 24);
+	assert_int_equal(arch->levels[4].storage.capacity, 128);
 }
 
 /* The indented block of specs/README.md that begins with "architecture:". */

@@ -44,15 +44,15 @@ TEST(attributes_come_from_containers_outwards_in)
 		"  - !Component {name: b, class: regfile, attributes: {depth: 5}}\n" MAC);
 	assert_false(arch->tree);
 	assert_int_equal(arch->level_count, 7);
-	assert_int_equal(find(arch, "DRAM")->store.word_bits, 8);
-	assert_int_equal(find(arch, "DRAM")->store.block_words, 8);
-	assert_int_equal(find(arch, "DRAM")->store.entries, 0);
-	assert_int_equal(find(arch, "a")->store.word_bits, 4);
-	assert_int_equal(find(arch, "a")->store.entries, 32);
-	assert_int_equal(find(arch, "b")->store.word_bits, 16);
-	assert_int_equal(find(arch, "b")->store.entries, 5);
+	assert_int_equal(find(arch, "DRAM")->storage.store.word_bits, 8);
+	assert_int_equal(find(arch, "DRAM")->storage.store.block_words, 8);
+	assert_int_equal(find(arch, "DRAM")->storage.store.entries, 0);
+	assert_int_equal(find(arch, "a")->storage.store.word_bits, 4);
+	assert_int_equal(find(arch, "a")->storage.store.entries, 32);
+	assert_int_equal(find(arch, "b")->storage.store.word_bits, 16);
+	assert_int_equal(find(arch, "b")->storage.store.entries, 5);
 	assert_int_equal(find(arch, "b")->instances, 12);
-	assert_int_equal(find(arch, "mac")->store.word_bits, 16);
+	assert_int_equal(find(arch, "mac")->compute.word_bits, 16);
 	assert_true(arch->clock_hz.num == 500000000 && arch->clock_hz.den == 1);
 	assert_string_equal(arch->name, "system");
 }
@@ -68,9 +68,9 @@ TEST(attributes_may_use_each_other)
 		diag);
 	assert_string_equal(complaints_text(arena, diag), "");
 	assert_int_equal(find(arch, "a")->instances, 20);
-	assert_int_equal(find(arch, "a")->store.word_bits, 4);
-	assert_int_equal(find(arch, "a")->store.block_words, 6);
-	assert_int_equal(find(arch, "a")->store.entries, 24 * 5 * 6);
+	assert_int_equal(find(arch, "a")->storage.store.word_bits, 4);
+	assert_int_equal(find(arch, "a")->storage.store.block_words, 6);
+	assert_int_equal(find(arch, "a")->storage.store.entries, 24 * 5 * 6);
 }
 
 TEST(a_clock_is_needed_by_graphs_only)
@@ -100,14 +100,17 @@ TEST(branches_become_levels_one_after_the_other)
 	static const struct {
 		const char *name;
 		int parallel, branch, bits;
-	} rows[] = {{"PE", 0, 0, 16}, {"a", 1, 0, 8}, {"box", 1, 2, 16}, {"b", 1, 2, 24},
+	} rows[] = {{"PE", 0, 0, 0}, {"a", 1, 0, 8}, {"box", 1, 2, 0}, {"b", 1, 2, 24},
 		{"c", 1, 2, 24}, {"d", 2, 0, 8}, {"e", 0, 0, 8}, {"mac", 0, 0, 8}};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		const struct level *level = &arch->levels[i + 2];
 		assert_string_equal(level->name, rows[i].name);
 		assert_int_equal(level->parallel, rows[i].parallel);
 		assert_int_equal(level->branch, rows[i].branch);
-		assert_int_equal(level->store.word_bits, rows[i].bits);
+		if (level->kind == LEVEL_STORAGE)
+			assert_int_equal(level->storage.store.word_bits, rows[i].bits);
+		if (level->kind == LEVEL_COMPUTE)
+			assert_int_equal(level->compute.word_bits, rows[i].bits);
 		assert_int_equal(level->instances, 12);
 	}
 	assert_int_equal(arch->level_count, 10);
@@ -138,7 +141,7 @@ TEST(a_container_may_hold_its_levels_itself)
 	assert_int_equal(arch->level_count, 5);
 	assert_string_equal(arch->levels[3].name, "RF");
 	assert_int_equal(arch->levels[3].instances, 4);
-	assert_int_equal(arch->levels[3].store.word_bits, 8);
+	assert_int_equal(arch->levels[3].storage.store.word_bits, 8);
 }
 
 TEST(sizes_are_words)
@@ -174,13 +177,13 @@ TEST(sizes_are_words)
 				"  - !Component {name: L, class: SRAM, attributes: {%s}}\n" MAC,
 				rows[i].attributes));
 		const struct level *level = &arch->levels[0];
-		if (level->store.entries != rows[i].entries ||
-			level->store.block_words != rows[i].block ||
-			level->store.cluster_size != rows[i].cluster)
+		if (level->storage.store.entries != rows[i].entries ||
+			level->storage.store.block_words != rows[i].block ||
+			level->storage.store.cluster_size != rows[i].cluster)
 			fail_msg("%s: %lld entries, block %lld, cluster %lld", rows[i].attributes,
-				(long long)level->store.entries,
-				(long long)level->store.block_words,
-				(long long)level->store.cluster_size);
+				(long long)level->storage.store.entries,
+				(long long)level->storage.store.block_words,
+				(long long)level->storage.store.cluster_size);
 	}
 }
 
@@ -196,20 +199,22 @@ TEST(limits_are_words_per_cycle)
 		     "power_gated_at: a, entries: 9, "
 		     "per_dataspace_bandwidth_consumption_scale: {W: 0.5, I: 2}}}\n" MAC);
 	const struct level *a = find(arch, "a"), *b = find(arch, "b");
-	assert_true(a->store.shared_rate.num == 3 && a->store.shared_rate.den == 10);
-	assert_true(a->store.read_rate.num == 2 && a->store.read_rate.den == 1);
-	assert_true(a->store.write_rate.num == 6 && a->store.write_rate.den == 1);
-	assert_true(b->store.read_rate.num == 7 && b->store.read_rate.den == 2);
-	assert_true(b->store.write_rate.num == 7 && b->store.write_rate.den == 2);
-	assert_int_equal(b->store.shared_rate.num, 0);
-	assert_true(b->store.multiple_buffering == 1.5 && b->store.least_utilization == 0.5);
-	assert_int_equal(b->store.fill_cycles, 3);
-	assert_int_equal(b->store.drain_cycles, 4);
-	assert_true(b->store.hop_pj == 0.5 && b->store.router_pj == 2);
+	assert_true(
+		a->storage.store.shared_rate.num == 3 && a->storage.store.shared_rate.den == 10);
+	assert_true(a->storage.store.read_rate.num == 2 && a->storage.store.read_rate.den == 1);
+	assert_true(a->storage.store.write_rate.num == 6 && a->storage.store.write_rate.den == 1);
+	assert_true(b->storage.store.read_rate.num == 7 && b->storage.store.read_rate.den == 2);
+	assert_true(b->storage.store.write_rate.num == 7 && b->storage.store.write_rate.den == 2);
+	assert_int_equal(b->storage.store.shared_rate.num, 0);
+	assert_true(b->storage.store.multiple_buffering == 1.5 &&
+		    b->storage.store.least_utilization == 0.5);
+	assert_int_equal(b->storage.store.fill_cycles, 3);
+	assert_int_equal(b->storage.store.drain_cycles, 4);
+	assert_true(b->network.hop_pj == 0.5 && b->network.router_pj == 2);
 	assert_string_equal(b->gated_at, "a");
-	assert_int_equal(b->scales.count, 2);
-	assert_string_equal(b->scales.at[0].space, "W");
-	assert_true(b->scales.at[0].scale == 0.5 && b->scales.at[1].scale == 2);
+	assert_int_equal(b->storage.scales.count, 2);
+	assert_string_equal(b->storage.scales.at[0].space, "W");
+	assert_true(b->storage.scales.at[0].scale == 0.5 && b->storage.scales.at[1].scale == 2);
 }
 
 TEST(gates_stand_where_the_front_end_puts_them)
@@ -267,8 +272,10 @@ TEST(prices_that_are_not_modelled_are_warned_about)
 	assert_non_null(strstr(complaints_text(arena, diag),
 		"warning: 'addr-gen-energy' in level 'a' is not modelled: energies lack what it "
 		"adds\n"));
-	assert_true(!find(arch, "a")->store.reduces && find(arch, "b")->store.reduces);
-	assert_true(!find(arch, "c")->store.reduces && find(arch, "d")->store.reduces);
+	assert_true(
+		!find(arch, "a")->storage.store.reduces && find(arch, "b")->storage.store.reduces);
+	assert_true(
+		!find(arch, "c")->storage.store.reduces && find(arch, "d")->storage.store.reduces);
 }
 
 /* A network is not a level, but its fan-out counts; what it says of itself is not inherited. */
@@ -283,7 +290,7 @@ TEST(networks_are_left_out)
 	assert_non_null(arch);
 	assert_int_equal(find(arch, "n")->kind, LEVEL_CONTAINER);
 	assert_null(find(arch, "n")->device);
-	assert_int_equal(find(arch, "a")->store.word_bits, 16);
+	assert_int_equal(find(arch, "a")->storage.store.word_bits, 16);
 	assert_string_equal(strstr(complaints_first(arena, diag), "warning: "),
 		"warning: a 'SimpleMulticast' is a network, and data moves over Timeloop's default "
 		"one: 'n' is left out of the machine");

@@ -71,8 +71,10 @@ TEST(subtrees_multiply_what_is_inside)
 		assert_int_equal(level->fanout_x, rows[r].x);
 		assert_int_equal(level->fanout_y, rows[r].y);
 		assert_int_equal(level->instances, rows[r].instances);
-		assert_int_equal(level->store.entries, rows[r].entries);
-		assert_int_equal(level->store.block_words, rows[r].block);
+		if (level->kind != LEVEL_STORAGE)
+			continue;
+		assert_int_equal(level->storage.store.entries, rows[r].entries);
+		assert_int_equal(level->storage.store.block_words, rows[r].block);
 	}
 }
 
@@ -167,10 +169,10 @@ TEST(components_without_attributes_are_searched_for_them)
 		TREE("0.3", "    - {name: 'L[0..3]', class: SRAM, depth: 16, width: 32, "
 			    "word-bits: 8, meshX: 2}\n"
 			    "    - {name: 'mac[0..7]', class: intmac, datawidth: 8, meshX: 4}\n"));
-	assert_int_equal(arch->levels[0].store.entries, 64);
-	assert_int_equal(arch->levels[0].store.block_words, 4);
+	assert_int_equal(arch->levels[0].storage.store.entries, 64);
+	assert_int_equal(arch->levels[0].storage.store.block_words, 4);
 	assert_int_equal(arch->levels[0].fanout_y, 2);
-	assert_int_equal(arch->levels[1].store.word_bits, 8);
+	assert_int_equal(arch->levels[1].compute.word_bits, 8);
 	assert_int_equal(arch->levels[1].fanout_x, 2);
 }
 
@@ -225,9 +227,9 @@ TEST(words_count_in_timeloops_order)
 		const char *said;
 		const struct level *level = level_with(arena, rows[i].attributes, &said);
 		assert_string_equal(said, rows[i].said);
-		assert_int_equal(level->store.word_bits, rows[i].word);
-		assert_int_equal(level->store.block_words, rows[i].block);
-		assert_int_equal(level->store.entries, rows[i].entries);
+		assert_int_equal(level->storage.store.word_bits, rows[i].word);
+		assert_int_equal(level->storage.store.block_words, rows[i].block);
+		assert_int_equal(level->storage.store.entries, rows[i].entries);
 	}
 }
 
@@ -240,11 +242,11 @@ TEST(buffers_may_have_no_room)
 	for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
 		const struct level *level = level_with(arena, none[i], &said);
 		assert_string_equal(said, "");
-		assert_int_equal(level->store.entries, 0);
-		assert_true(level->store.no_room);
+		assert_int_equal(level->storage.store.entries, 0);
+		assert_true(level->storage.store.no_room);
 	}
-	assert_false(level_with(arena, "width: 64", &said)->store.no_room);
-	assert_false(level_with(arena, "entries: 1", &said)->store.no_room);
+	assert_false(level_with(arena, "width: 64", &said)->storage.store.no_room);
+	assert_false(level_with(arena, "entries: 1", &said)->storage.store.no_room);
 }
 
 /* Keys that Timeloop passes by, and values that are not there. */
@@ -263,7 +265,7 @@ TEST(what_timeloop_passes_by_is_read)
 		"    - {name: DRAM, class: DRAM, attributes: , comment: x}\n" MAC,
 		diag);
 	assert_non_null(arch);
-	assert_int_equal(arch->levels[0].store.word_bits, 16);
+	assert_int_equal(arch->levels[0].storage.store.word_bits, 16);
 	assert_string_equal(first_said(arena, diag),
 		"note: not read, as in Timeloop: 'required_actions' in subtree 's', 'bank' in "
 		"architecture, 'comment' in level 'DRAM'");
@@ -293,9 +295,9 @@ TEST(merges_are_not_applied_to_attributes)
 				merges[i]),
 			diag);
 		assert_non_null(arch);
-		assert_int_equal(arch->levels[1].store.word_bits, 16);
-		assert_int_equal(arch->levels[1].store.block_words, 1);
-		assert_int_equal(arch->levels[1].store.entries, 4);
+		assert_int_equal(arch->levels[1].storage.store.word_bits, 16);
+		assert_int_equal(arch->levels[1].storage.store.block_words, 1);
+		assert_int_equal(arch->levels[1].storage.store.entries, 4);
 		assert_string_equal(first_said(arena, diag),
 			"warning: in the 'subtree:' form Timeloop does not apply '<<': 'width', "
 			"'word-bits' of level 'L' are not given; write them out");
@@ -332,8 +334,11 @@ TEST(flat_levels_count_their_instances)
 		assert_int_equal(level->fanout_x, rows[r].x);
 		assert_int_equal(level->fanout_y, rows[r].y);
 		assert_int_equal(level->instances, rows[r].instances);
-		assert_int_equal(level->store.entries, rows[r].entries);
-		assert_int_equal(level->store.word_bits, rows[r].word);
+		if (level->kind == LEVEL_STORAGE)
+			assert_int_equal(level->storage.store.entries, rows[r].entries);
+		assert_int_equal(level->kind == LEVEL_STORAGE ? level->storage.store.word_bits
+							      : level->compute.word_bits,
+			rows[r].word);
 	}
 }
 

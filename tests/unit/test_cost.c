@@ -238,11 +238,11 @@ TEST(tiles_that_do_not_fit_are_rejected)
 	struct plan *plan = plan_text(arena, 1, MAP, (const char *[]){"", NULL}, nothing);
 	struct arch *arch = arena_copy(arena, plan->arch, sizeof *arch);
 	struct score score;
-	arch->levels[arch->lx].capacity = arch->levels[arch->lx].reserve = 2048;
+	arch->levels[arch->lx].storage.capacity = arch->levels[arch->lx].storage.reserve = 2048;
 	plan->arch = arch;
 	assert_true(cost_score(plan, arena, &score));
 	assert_true(score.feasible);
-	arch->levels[arch->lx].reserve--;
+	arch->levels[arch->lx].storage.reserve--;
 	assert_true(cost_score(plan, arena, &score));
 	assert_false(score.feasible);
 	assert_string_equal(score.rejected,
@@ -285,13 +285,13 @@ static int64_t measured_hbm(struct arena *arena, const char *workload, bool page
 	struct plan_cost cost;
 	plan->arch = arch;
 	if (pages) {
-		hbm->run = hbm->page = (struct ratio){3, 1};
-		hbm->run_bytes = hbm->page_bytes = 256;
-		hbm->open_planes = 4;
+		hbm->storage.run = hbm->storage.page = (struct ratio){3, 1};
+		hbm->storage.run_bytes = hbm->storage.page_bytes = 256;
+		hbm->storage.open_planes = 4;
 	}
 	if (writes) {
-		hbm->write_span = 1024;
-		hbm->write_far = (struct ratio){1, 64};
+		hbm->storage.write_span = 1024;
+		hbm->storage.write_far = (struct ratio){1, 64};
 	}
 	assert_true(cost_plan(plan, arena, &cost));
 	return cost.phases[0].resource[RESOURCE_HBM];
@@ -331,7 +331,7 @@ TEST(each_strided_operand_slows_the_array)
 		struct plan *plan =
 			plan_text(arena, 1, workload, (const char *[]){"", NULL}, nothing);
 		struct arch *arch = arena_copy(arena, plan->arch, sizeof *arch);
-		struct level *unit = &arch->levels[arch->compute];
+		struct compute_level *unit = &arch->levels[arch->compute].compute;
 		struct plan_cost plain, strided;
 		plan->arch = arch;
 		assert_true(cost_plan(plan, arena, &plain));

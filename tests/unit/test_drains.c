@@ -88,7 +88,7 @@ TEST(networks_carry_what_drains)
 {
 	struct nest_case *nest = nest_line(arena, "DRAM (PE:4) RF MAC", "Z[m] = A[m,k], m=2 k=8",
 		"DRAM: m2 | RF: k2 | PE: k4");
-	nest_line_level(nest, "DRAM")->store.hop_pj = 1;
+	nest_line_level(nest, "DRAM")->network.hop_pj = 1;
 	for (int i = 0; i < nest->hierarchy.level_count; i++)
 		for (int a = 0; a < NEST_ACTIONS; a++)
 			nest->hierarchy.levels[i].pj[a] = 0;

@@ -165,11 +165,11 @@ TEST(meshes_have_the_networks_of_their_containers)
 		"  - !Component {name: mac, class: mac}\n");
 	const struct nest_level *levels = hierarchy->levels;
 	assert_string_equal(levels[1].name, "inter_PE_spatial");
-	assert_true(levels[0].store.hop_pj == 0.5 && levels[0].store.router_pj == 1 &&
+	assert_true(levels[0].network.hop_pj == 0.5 && levels[0].network.router_pj == 1 &&
 		    levels[0].store.reduces);
-	assert_true(levels[1].store.hop_pj == 0.5 && levels[1].store.router_pj == 0 &&
+	assert_true(levels[1].network.hop_pj == 0.5 && levels[1].network.router_pj == 0 &&
 		    levels[1].store.reduces);
-	assert_true(levels[2].store.hop_pj == 0 && levels[2].store.router_pj == 3 &&
+	assert_true(levels[2].network.hop_pj == 0 && levels[2].network.router_pj == 3 &&
 		    !levels[2].store.reduces);
 	assert_null(levels[1].energy_source);
 }

@@ -232,7 +232,7 @@ TEST(what_is_overwritten_in_the_scratchpad_is_seen)
 	assert_true(has_kind(
 		&result, FAULT_UNWRITTEN, "it reads byte 0 of 'x' that was never written"));
 	/* and it does not fit beside y */
-	plan->residencies[0].address = plan->arch->levels[plan->arch->lx].capacity - 100;
+	plan->residencies[0].address = arch_lx(plan->arch)->capacity - 100;
 	result = sim_run(lower(arena, plan), &options, arena);
 	assert_true(has_kind(&result, FAULT_BOUNDS, "are not allotted to 'x'"));
 }

@@ -23,7 +23,9 @@ BARE_TEST(arrays_have_no_padding)
 	} table[] = {{8, DTYPE_INT8, 35}, {16, DTYPE_FP16, 70}, {32, DTYPE_FP32, 140}};
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
 		struct arena *arena = arena_open();
-		struct level home = {.name = "DRAM", .store.word_bits = table[i].word_bits};
+		struct level home = {.name = "DRAM",
+			.kind = LEVEL_STORAGE,
+			.storage.store.word_bits = table[i].word_bits};
 		const char *complaints;
 		const struct workload *workload =
 			workload_at_home(arena, small_yaml, &home, &complaints);
@@ -47,7 +49,10 @@ BARE_TEST(arrays_have_no_padding)
 
 TEST(sticks_are_as_before)
 {
-	struct level home = {.name = "HBM", .store.word_bits = 16, .stick = 128};
+	struct level home = {.name = "HBM",
+		.kind = LEVEL_STORAGE,
+		.storage.store.word_bits = 16,
+		.storage.stick = 128};
 	const char *complaints;
 	const struct workload *workload = workload_at_home(arena, small_yaml, &home, &complaints);
 	assert_non_null(workload);
@@ -79,7 +84,9 @@ BARE_TEST(what_cannot_be_is_said)
 	};
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
 		struct arena *arena = arena_open();
-		struct level home = {.name = "DRAM", .store.word_bits = table[i].word_bits};
+		struct level home = {.name = "DRAM",
+			.kind = LEVEL_STORAGE,
+			.storage.store.word_bits = table[i].word_bits};
 		const char *complaints;
 		assert_null(workload_at_home(arena, table[i].yaml, &home, &complaints));
 		if (!strstr(complaints, table[i].said))

@@ -126,7 +126,7 @@ static void loops_inside_a_tile_have_a_name(void **state)
 	const struct fixture *f = *state;
 	struct arch *slow = arena_copy(f->arena, f->arch, sizeof *f->arch);
 	struct mapping mapping;
-	slow->levels[slow->compute].mac_rate = (struct ratio){1, 1};
+	slow->levels[slow->compute].compute.mac_rate = (struct ratio){1, 1};
 	slow->levels[slow->compute].fanout_x = 2;
 	assert_null(mapping_parse(f->arena, slow, f->op, text, &mapping));
 	assert_int_equal(mapping.rows[slow->hbm].temporal[0], 4);

@@ -23,8 +23,8 @@ static double network_pj(struct arena *arena, const char *einsum, const char *ma
 	assert_int_equal(fan->fanout_x, 4);
 	/* Timeloop's network below a level ends at the next one, be it a fan-out alone. */
 	level = counting == COUNTING_TIMELOOP ? fan : level;
-	level->store.hop_pj = hop_pj;
-	level->store.router_pj = router_pj;
+	level->network.hop_pj = hop_pj;
+	level->network.router_pj = router_pj;
 	const struct nest_model *model =
 		nest_model_make(arena, &nest->hierarchy, &nest->shape, counting);
 	assert_int_equal(nest_evaluate(model, &nest->mapping, counts, score), NEST_FITS);
@@ -63,8 +63,8 @@ static double below_mesh(struct arena *arena, const char *einsum, const char *ma
 	struct nest_counts *counts = arena_new(arena, struct nest_counts);
 	struct nest_score *score = arena_new(arena, struct nest_score);
 	assert_int_equal(fan->fanout_y, 4);
-	fan->store.hop_pj = reduces ? 1 : 0;
-	fan->store.router_pj = reduces ? 0 : 1;
+	fan->network.hop_pj = reduces ? 1 : 0;
+	fan->network.router_pj = reduces ? 0 : 1;
 	fan->store.reduces = reduces;
 	const struct nest_model *model =
 		nest_model_make(arena, &nest->hierarchy, &nest->shape, COUNTING_TIMELOOP);
@@ -106,7 +106,7 @@ TEST(timeloop_printed_these_hops)
 		struct nest_level *fan = nest_line_level(nest, "GLB") - 1;
 		struct nest_counts *counts = arena_new(arena, struct nest_counts);
 		struct nest_score *score = arena_new(arena, struct nest_score);
-		fan->store.hop_pj = 1;
+		fan->network.hop_pj = 1;
 		const struct nest_model *model =
 			nest_model_make(arena, &nest->hierarchy, &nest->shape, COUNTING_TIMELOOP);
 		assert_int_equal(nest_evaluate(model, &nest->mapping, counts, score), NEST_FITS);
@@ -133,7 +133,7 @@ TEST(timeloop_cuts_words_that_are_almost_whole)
 	struct nest_level *buffer = nest_line_level(nest, "GLB");
 	struct nest_counts *counts = arena_new(arena, struct nest_counts);
 	struct nest_score *score = arena_new(arena, struct nest_score);
-	buffer->store.router_pj = 1;
+	buffer->network.router_pj = 1;
 	buffer->store.reduces = true;
 	const struct nest_model *model =
 		nest_model_make(arena, &nest->hierarchy, &nest->shape, COUNTING_TIMELOOP);

@@ -288,7 +288,7 @@ TEST(a_move_waits_for_no_runs)
 		mappings, stays);
 	struct arch *slow = arena_copy(arena, program->arch, sizeof *slow);
 	struct program other = *program;
-	slow->levels[slow->hbm].run = (struct ratio){100, 1};
+	slow->levels[slow->hbm].storage.run = (struct ratio){100, 1};
 	other.arch = slow;
 	assert_int_equal(
 		run(&other, SIM_COUNT, arena).cycles, run(program, SIM_COUNT, arena).cycles);

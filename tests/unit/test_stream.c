@@ -74,10 +74,11 @@ TEST(a_step_that_fits_in_no_tiles_is_named)
 	struct arch *arch = arena_copy(arena, plan->arch, sizeof *arch);
 	const char *why = NULL;
 	plan->arch = arch;
-	arch->levels[arch->lx].reserve = arch->levels[arch->lx].capacity % 128 + 4 * 128;
+	arch->levels[arch->lx].storage.reserve =
+		arch->levels[arch->lx].storage.capacity % 128 + 4 * 128;
 	assert_true(stream_plan(plan, NULL, arena, &why));
 	assert_null(why);
-	arch->levels[arch->lx].reserve -= 1;
+	arch->levels[arch->lx].storage.reserve -= 1;
 	assert_false(stream_plan(plan, NULL, arena, &why));
 	assert_string_equal(why, "op 'y': its smallest tile buffers take 512 bytes of a core's LX; "
 				 "384 are kept for them");

@@ -19,7 +19,7 @@ static struct traffic_price price_level(const struct arch *arch, int level, bool
 {
 	if (level < 0)
 		return (struct traffic_price){0};
-	const struct level *at = &arch->levels[level];
+	const struct storage_level *at = level_storage(&arch->levels[level]);
 	return (struct traffic_price){level, writes ? at->write_pj : at->read_pj};
 }
 
@@ -154,8 +154,8 @@ static double compute_price(const struct arch *arch, const struct op *op)
 	int unit = op_unit(arch, op);
 	if (unit < 0)
 		return 0;
-	return op->primitive->unit == UNIT_MAC ? arch->levels[unit].mac_pj
-					       : arch->levels[unit].vector_pj;
+	return op->primitive->unit == UNIT_MAC ? level_compute(&arch->levels[unit])->mac_pj
+					       : level_compute(&arch->levels[unit])->vector_pj;
 }
 
 double energy_add(double energy, const struct arch *arch, const struct op *op,

@@ -463,9 +463,9 @@ static struct ratio slower(struct ratio a, struct ratio b)
 
 static struct copying find_copying(const struct arch *arch)
 {
-	const struct level *hbm = &arch->levels[arch->hbm], *lx = &arch->levels[arch->lx];
+	const struct storage_level *lx = arch_lx(arch);
 	struct copying copying = arch->copying;
-	struct level_ports ports = level_ports(hbm);
+	struct storage_ports ports = storage_ports(&arch_hbm(arch)->store);
 	struct ratio link = copying.link.rate.num ? copying.link.rate : copying.out.rate;
 	struct ratio write = slower(ports.write, lx->fill_rate);
 	copying.in.rate = slower(copying.in.rate, slower(ports.read, lx->fill_rate));

@@ -91,7 +91,7 @@ static int strided_reads(const struct workload *workload, const struct op *op)
 
 /* Elements of 2 bytes run at the rate given, of 1 byte at twice, of 4 at half of it. */
 static struct ratio array_rate(
-	const struct level *unit, const struct workload *workload, const struct op *op)
+	const struct compute_level *unit, const struct workload *workload, const struct op *op)
 {
 	int widest = 1;
 	for (int i = 0; i < op->read_count; i++) {
@@ -110,7 +110,7 @@ static struct ratio array_rate(
 }
 
 /* Returns the elements per cycle of a map: each takes one of every operand that moves, and makes one. */
-static struct ratio map_rate(const struct level *unit, const struct op *op)
+static struct ratio map_rate(const struct compute_level *unit, const struct op *op)
 {
 	struct ratio rate = unit->vector_rate, most = unit->operand_rate;
 	int streams = 1;
@@ -125,7 +125,8 @@ static struct ratio map_rate(const struct level *unit, const struct op *op)
 struct ratio latency_rate(
 	const struct arch *arch, const struct workload *workload, const struct op *op)
 {
-	const struct level *unit = &arch->levels[op_unit(arch, op)];
+	const struct level *level = &arch->levels[op_unit(arch, op)];
+	const struct compute_level *unit = level_compute(level);
 	bool multiplies = op->primitive->unit == UNIT_MAC, nests = op_has_inner_nest(arch, op);
 	struct ratio own = op->primitive->kind == OP_REDUCE       ? unit->reduction_rate
 			   : op->primitive->kind == OP_RESTICKIFY ? unit->restickify_rate
@@ -135,7 +136,7 @@ struct ratio latency_rate(
 			    : nests       ? unit->mac_rate
 					  : array_rate(unit, workload, op);
 	struct ratio units = {1, 1};
-	if (ratio_make(unit->instances, arch_cores(arch), &units))
+	if (ratio_make(level->instances, arch_cores(arch), &units))
 		ratio_mul(rate, units, &rate);
 	return rate;
 }
@@ -150,10 +151,10 @@ static int64_t cycles_of(int64_t work, struct ratio rate, bool *fits)
 }
 
 /* Cycles of a memory's reads and writes: one port for both, or one for each. */
-static void memory_cycles(const struct level *level, int64_t read, int64_t written,
+static void memory_cycles(const struct storage *store, int64_t read, int64_t written,
 	int64_t *read_cycles, int64_t *write_cycles, bool *fits)
 {
-	struct level_ports ports = level_ports(level);
+	struct storage_ports ports = storage_ports(store);
 	if (ports.shared) {
 		*read_cycles = cycles_of(checked_add(fits, read, written), ports.read, fits);
 		*write_cycles = *read_cycles;
@@ -166,14 +167,14 @@ static void memory_cycles(const struct level *level, int64_t read, int64_t writt
 int64_t latency_lx(const struct arch *arch, int64_t read, int64_t written, bool *fits)
 {
 	int64_t read_cycles, write_cycles;
-	memory_cycles(&arch->levels[arch->lx], read, written, &read_cycles, &write_cycles, fits);
+	memory_cycles(&arch_lx(arch)->store, read, written, &read_cycles, &write_cycles, fits);
 	return number_max(read_cycles, write_cycles);
 }
 
 int64_t latency_hbm(const struct arch *arch, int64_t read, int64_t written, bool *fits)
 {
 	int64_t read_cycles, write_cycles;
-	memory_cycles(&arch->levels[arch->hbm], read, written, &read_cycles, &write_cycles, fits);
+	memory_cycles(&arch_hbm(arch)->store, read, written, &read_cycles, &write_cycles, fits);
 	return number_max(read_cycles, write_cycles);
 }
 
@@ -214,8 +215,7 @@ static bool repeats(const struct traffic_op *op)
 	if (all & ~common)
 		return true;
 	return single && all &&
-	       planes_apart(op->workload, &map->writes[0]) >=
-		       op->arch->levels[op->arch->hbm].plane_span;
+	       planes_apart(op->workload, &map->writes[0]) >= arch_hbm(op->arch)->plane_span;
 }
 
 /* Indices of device dimension d that a tile of operand i has at most. */
@@ -276,7 +276,7 @@ static uint32_t inner_loops(const struct traffic_op *op, int i, int *dim)
  */
 static int64_t block_sticks(const struct traffic_op *op, int i, int64_t *planes)
 {
-	const struct level *hbm = &op->arch->levels[op->arch->hbm];
+	const struct storage_level *hbm = arch_hbm(op->arch);
 	const struct layout *layout = &op->workload->tensors[op->op->writes[0].tensor].layout;
 	int reads = op->op->read_count, inner, dim;
 	uint32_t own = inner_loops(op, reads, &inner), others = 0;
@@ -310,7 +310,7 @@ static int streams_of(const struct traffic_op *op)
 static void load_runs(
 	struct bus_load *load, const struct traffic_op *op, int i, int64_t sticks, bool *fits)
 {
-	const struct level *hbm = &op->arch->levels[op->arch->hbm];
+	const struct storage_level *hbm = arch_hbm(op->arch);
 	int64_t planes = 1, block = hbm->page.num ? block_sticks(op, i, &planes) : 0;
 	if (block) {
 		load->misses = checked_add(
@@ -351,7 +351,7 @@ void latency_load_lanes(
 void latency_load(
 	struct bus_load *load, const struct traffic_op *op, int i, int64_t bytes, bool *fits)
 {
-	const struct level *hbm = &op->arch->levels[op->arch->hbm];
+	const struct storage_level *hbm = arch_hbm(op->arch);
 	int64_t size = op->workload->tensors[op->op->writes[0].tensor].layout.bytes;
 	if (!bytes || op->moves || op->op->move != MOVE_NONE)
 		return;
@@ -429,7 +429,7 @@ int64_t latency_moved(const struct arch *arch, const struct moved *moved, bool *
  * core of the op adds to it. */
 static struct ratio find_turn(const struct traffic_op *op, bool *fits)
 {
-	const struct level *hbm = &op->arch->levels[op->arch->hbm];
+	const struct storage_level *hbm = arch_hbm(op->arch);
 	struct ratio turn = repeats(op) ? hbm->turn_repeated : hbm->turn, more;
 	if (op->op->primitive->kind == OP_RESTICKIFY)
 		return hbm->turn_restickify;
@@ -449,7 +449,7 @@ int64_t latency_turns(const struct traffic_op *op, int64_t bytes, bool *fits)
 int64_t latency_bus(const struct traffic_op *op, const struct bus_load *load, bool *fits)
 {
 	const struct arch *arch = op->arch;
-	const struct level *hbm = &arch->levels[arch->hbm];
+	const struct storage_level *hbm = arch_hbm(arch);
 	int64_t read = checked_add(fits, load->read, load->moved.hbm);
 	int64_t cycles = latency_hbm(arch, read, load->written, fits);
 	int64_t both = number_min(read, load->written);
@@ -466,7 +466,8 @@ int64_t latency_bus(const struct traffic_op *op, const struct bus_load *load, bo
 /* Cycles that fill and drain the array for each tile of an einsum. */
 static int64_t tile_cycles(const struct traffic_op *op, bool *fits)
 {
-	const struct level *unit = &op->arch->levels[op_unit(op->arch, op->op)];
+	const struct compute_level *unit =
+		level_compute(&op->arch->levels[op_unit(op->arch, op->op)]);
 	if (op->op->primitive->unit != UNIT_MAC || !unit->tile_cycles)
 		return 0;
 	return checked_mul(fits, loopnest_tiles(&op->nest, op->nest.all, fits), unit->tile_cycles);
@@ -520,9 +521,9 @@ static void raise(int64_t *most, int64_t cycles)
 void latency_raise(
 	int64_t *resources, const struct arch *arch, const struct core_work *work, bool *fits)
 {
-	const struct level *lx = &arch->levels[arch->lx];
+	const struct storage_level *lx = arch_lx(arch);
 	int64_t read, write;
-	memory_cycles(lx, work->lx_read, work->lx_write, &read, &write, fits);
+	memory_cycles(&lx->store, work->lx_read, work->lx_write, &read, &write, fits);
 	raise(&resources[RESOURCE_FILL], cycles_of(work->fill, lx->fill_rate, fits));
 	raise(&resources[RESOURCE_LX_READ], read);
 	raise(&resources[RESOURCE_LX_WRITE], write);

@@ -54,7 +54,7 @@ bool streaming_least(const struct traffic_op *traffic, int64_t *bytes)
 /* Buffers begin at aligned addresses. */
 static int64_t buffer_bytes(const struct traffic_op *traffic, int64_t bytes, int count, bool *fits)
 {
-	int64_t alignment = traffic->arch->levels[traffic->arch->lx].alignment;
+	int64_t alignment = arch_lx(traffic->arch)->alignment;
 	int64_t blocks = number_ceil_div(bytes, alignment);
 	return checked_mul(fits, checked_mul(fits, blocks, alignment), count);
 }
@@ -119,7 +119,7 @@ static int64_t one_way(
 static int64_t cycles_of_boxes(
 	const struct traffic_op *traffic, bool comes_in, int64_t read, bool *fits)
 {
-	struct ratio rate = traffic->arch->levels[traffic->arch->lx].fill_rate;
+	struct ratio rate = arch_lx(traffic->arch)->fill_rate;
 	int reads = traffic->op->read_count;
 	struct bus_load load = {0};
 	int64_t port = 0, cycles = 0;
@@ -186,7 +186,7 @@ static int64_t hop_cycles(const struct traffic_op *traffic, bool *fits)
 static void load_bus(const struct traffic_op *traffic, const struct step_count *count,
 	int64_t hbm_bytes, struct bus_load *load, bool *fits)
 {
-	const struct level *hbm = &traffic->arch->levels[traffic->arch->hbm];
+	const struct storage_level *hbm = arch_hbm(traffic->arch);
 	int64_t least;
 	if (!hbm->plane_span && !hbm->run.num && !hbm->write_span && !traffic->arch->lane_cores)
 		return;
@@ -381,7 +381,7 @@ static int64_t tiles_in_turn(const struct traffic_op *traffic, const struct step
 	struct box_bytes boxes = find_boxes(traffic, count);
 	double cores = (double)time->cores / tiles, sum = cores, times = tiles, often = -1;
 	double pace = hbm_bytes ? (double)time->hbm / (double)hbm_bytes : 0;
-	double rate = ratio_double(traffic->arch->levels[traffic->arch->lx].fill_rate);
+	double rate = ratio_double(arch_lx(traffic->arch)->fill_rate);
 	uint32_t moved = 0;
 	for (int k = 0; k < nest->loop_count; k++) {
 		int l = nest->order[k];

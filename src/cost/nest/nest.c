@@ -131,7 +131,7 @@ const struct nest_model *nest_model_make(struct arena *arena, const struct hiera
 		model->least_usage |= level->least_usage > 0;
 		model->prices[i] = price_of(hierarchy, i, shape->space_count);
 		model->network_cycles += level->store.fill_cycles + level->store.drain_cycles;
-		model->priced_hops |= level->store.hop_pj != 0 || level->store.router_pj != 0;
+		model->priced_hops |= level->network.hop_pj != 0 || level->network.router_pj != 0;
 		model->storage_rows |= (uint32_t)level->storage << level->row;
 		model->paced |=
 			(uint32_t)(level->store.row_cycles.num || level->store.round_cycles.num)

@@ -907,11 +907,11 @@ double nest_network_pj(const struct nest_model *model, enum counting counting,
 {
 	const struct nest_level *level = &model->hierarchy->levels[i];
 	double pj = 0;
-	if (level->store.hop_pj == 0 && level->store.router_pj == 0)
+	if (level->network.hop_pj == 0 && level->network.router_pj == 0)
 		return 0;
 	if (counting == COUNTING_TIMELOOP)
-		return counts->hops[i] * level->store.hop_pj +
-		       counts->routers[i] * level->store.router_pj;
+		return counts->hops[i] * level->network.hop_pj +
+		       counts->routers[i] * level->network.router_pj;
 	for (int t = 0; t < model->shape->space_count; t++) {
 		if (!counts->at[i][t].capacity)
 			continue;
@@ -923,8 +923,8 @@ double nest_network_pj(const struct nest_model *model, enum counting counting,
 			hops += passage.entering * each;
 			routers += passage.entering * (1 + each);
 		}
-		pj += hops * level->store.hop_pj + routers * level->store.router_pj +
-		      passage.links * (level->store.hop_pj + 2 * level->store.router_pj);
+		pj += hops * level->network.hop_pj + routers * level->network.router_pj +
+		      passage.links * (level->network.hop_pj + 2 * level->network.router_pj);
 	}
 	return pj;
 }

@@ -389,11 +389,11 @@ static bool hbm_place(struct lowering *lowering)
 				return false;
 		}
 	}
-	const struct level *hbm = &plan->arch->levels[plan->arch->hbm];
-	if (hbm->capacity > 0 && lowering->hbm_bytes > hbm->capacity)
+	int64_t capacity = arch_hbm(plan->arch)->capacity;
+	if (capacity > 0 && lowering->hbm_bytes > capacity)
 		return refuse(lowering,
 			"the tensors take %" PRId64 " bytes of '%s', which has %" PRId64,
-			lowering->hbm_bytes, hbm->name, hbm->capacity);
+			lowering->hbm_bytes, arch_home(plan->arch)->name, capacity);
 	return true;
 }
 

@@ -132,7 +132,7 @@ bool buffers_place(struct lowering *lowering)
 	const struct arch *arch = lowering->plan->arch;
 	struct reserve reserve = {
 		.address = arch_stream_address(arch),
-		.alignment = number_max(arch->levels[arch->lx].alignment, STICK_BYTES),
+		.alignment = number_max(arch_lx(arch)->alignment, STICK_BYTES),
 	};
 	if (!take_all(step, &reserve))
 		return refuse(lowering, "op '%s': a tile buffer has more bytes than can be counted",

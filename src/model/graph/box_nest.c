@@ -321,8 +321,9 @@ bool inner_nests_fit_words(
 			int t = op->reads[i].tensor;
 			const struct tensor *tensor = &workload->tensors[t];
 			const struct level *unit = &arch->levels[op_unit(arch, op)];
+			int64_t word = level_compute(unit)->word_bits;
 			int bits = 8 * dtype_stored_bytes(tensor->layout.dtype);
-			if (told[t] || bits <= unit->store.word_bits)
+			if (told[t] || bits <= word)
 				continue;
 			told[t] = true;
 			fit = false;
@@ -331,7 +332,7 @@ bool inner_nests_fit_words(
 				"%lld; give it a narrower 'dtype', or the machine's levels a "
 				"'datawidth' of %d",
 				tensor->name, dtype_names[tensor->layout.dtype], bits, unit->name,
-				op->name, (long long)unit->store.word_bits, bits);
+				op->name, (long long)word, bits);
 		}
 	}
 	arena_close(arena);
@@ -457,7 +458,7 @@ static int64_t find_room(const struct plan *plan, int step, const struct op *op)
 	}
 	if (others == shared)
 		return 0;
-	return number_max(1, plan->arch->levels[plan->arch->lx].capacity - others + shared);
+	return number_max(1, arch_lx(plan->arch)->capacity - others + shared);
 }
 
 struct inner_question inner_nest_question(struct arena *arena, const struct plan *plan, int step)

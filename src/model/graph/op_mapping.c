@@ -23,7 +23,8 @@ static int64_t word_bits(const struct arch *arch, enum dtype dtype)
 {
 	int64_t bits = 8 * dtype_stored_bytes(dtype);
 	const struct level *home = arch_home(arch);
-	return !arch_moves_boxes(arch) && home && home->store.word_bits == bits ? 0 : bits;
+	bool own = home && level_storage(home)->store.word_bits == bits;
+	return !arch_moves_boxes(arch) && own ? 0 : bits;
 }
 
 struct shape *op_shape(struct arena *arena, const struct workload *workload, const struct op *op)

@@ -622,7 +622,7 @@ static void check_packing(struct plan_checking *check, const int *stays, size_t 
 	add_tiles(check, &tenants);
 	struct packing packing = {
 		.capacity = arch_lx_capacity(plan->arch),
-		.alignment = plan->arch->levels[plan->arch->lx].alignment,
+		.alignment = arch_lx(plan->arch)->alignment,
 		.count = tenants.count,
 		.buffers = tenants.buffers,
 	};

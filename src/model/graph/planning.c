@@ -67,7 +67,7 @@ struct planning planning_default(const struct arch *arch)
 		.span_limit = arch->span_limit,
 		.place_ticks = PLACE_TICKS,
 		.machine_cores = cores,
-		.machine_lx = arch->lx >= 0 ? arch->levels[arch->lx].capacity : 0,
+		.machine_lx = arch->lx >= 0 ? arch_lx(arch)->capacity : 0,
 	};
 }
 

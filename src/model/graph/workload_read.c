@@ -563,11 +563,11 @@ static void choose_dtype(struct draft *draft, int given, const struct level *hom
 	draft->dtype = given < 0 ? DTYPE_FP16 : (enum dtype)given;
 	if (given >= 0)
 		return;
-	if (home && !dtype_of_word(home->store.word_bits, &draft->dtype))
+	if (home && !dtype_of_word(level_storage(home)->store.word_bits, &draft->dtype))
 		diag_error(draft->reading->diag, home->span,
 			"no dtype has the %lld bits of a word of '%s'; give '%s' a 'datawidth' of 8, "
 			"16 or 32, or the workload a 'dtype'",
-			(long long)home->store.word_bits, home->name, home->name);
+			(long long)level_storage(home)->store.word_bits, home->name, home->name);
 }
 
 static const char *const layouts_names[] = {"given", "auto", NULL};
@@ -604,7 +604,8 @@ const struct workload *workload_read(
 	const struct reading *reading, const struct node *node, const struct level *home)
 {
 	struct reader reader;
-	struct draft draft = {.reading = reading, .linear = home && !home->stick ? home : NULL};
+	struct draft draft = {
+		.reading = reading, .linear = home && !level_storage(home)->stick ? home : NULL};
 	struct workload_form form = {.name = "workload", .dtype = -1};
 	size_t errors = diag_errors(reading->diag);
 	if (!noun_open(&reader, reading, node, "workload", &workload_noun))
@@ -826,7 +827,7 @@ static const struct workload *read_op(const struct rewriting *of, const struct r
 {
 	struct draft draft = {.reading = reading,
 		.dtype = of->dtype,
-		.linear = of->home->stick ? NULL : of->home};
+		.linear = level_storage(of->home)->stick ? NULL : of->home};
 	const struct shape *shape = of->shape;
 	size_t errors = diag_errors(reading->diag);
 	for (int d = 0; d < shape->dimension_count; d++) {
@@ -855,11 +856,11 @@ const struct workload *workload_of_problem(
 	struct rewriting of = {.reading = reading, .shape = shape, .home = home};
 	struct reading silent = *reading;
 	size_t errors = diag_errors(reading->diag);
-	if (!dtype_of_word(home->store.word_bits, &of.dtype))
+	if (!dtype_of_word(level_storage(home)->store.word_bits, &of.dtype))
 		diag_error(reading->diag, home->span,
 			"no dtype has the %lld bits of a word of '%s'; give '%s' a 'datawidth' of 8, 16 or "
 			"32",
-			(long long)home->store.word_bits, home->name, home->name);
+			(long long)level_storage(home)->store.word_bits, home->name, home->name);
 	check_extents(&of);
 	const struct einsum *op = make_op(&of);
 	if (diag_errors(reading->diag) != errors)

@@ -19,6 +19,15 @@ const struct storage storage_unlimited = {.reduces = true,
 	.row_cycles = {0, 1},
 	.round_cycles = {0, 1}};
 
+void level_set_kind(struct level *level, enum level_class kind)
+{
+	level->kind = kind;
+	if (kind == LEVEL_STORAGE)
+		level->storage = (struct storage_level){.store = storage_unlimited, .alignment = 1};
+	else if (kind == LEVEL_COMPUTE)
+		level->compute = (struct compute_level){.word_bits = 16};
+}
+
 int64_t arch_cores(const struct arch *arch)
 {
 	return arch->core < 0 ? 1 : arch->levels[arch->core].instances;
@@ -31,13 +40,14 @@ const struct level *arch_home(const struct arch *arch)
 
 bool arch_moves_boxes(const struct arch *arch)
 {
-	return arch->lx >= 0 && arch->levels[arch->lx].boxes;
+	return arch->lx >= 0 && arch_lx(arch)->boxes;
 }
 
 bool arch_array_is_ideal(const struct arch *arch, int compute)
 {
 	const struct level *unit = &arch->levels[compute];
-	struct ratio rate = compute == arch->compute ? unit->mac_rate : unit->vector_rate;
+	struct ratio rate = compute == arch->compute ? level_compute(unit)->mac_rate
+						     : level_compute(unit)->vector_rate;
 	bool right = arch->lx >= 0, fans = unit->fanout_x * unit->fanout_y > 1;
 	for (int r = arch->lx + 1; r < compute; r++) {
 		right &= arch->levels[r].kind != LEVEL_STORAGE;
@@ -45,13 +55,6 @@ bool arch_array_is_ideal(const struct arch *arch, int compute)
 			arch->levels[r].fanout_x * arch->levels[r].fanout_y > 1;
 	}
 	return right && (!fans || rate.num > rate.den);
-}
-
-static const struct level *find_lx(const struct arch *arch)
-{
-	if (arch->lx < 0)
-		BUG("architecture '%s' has no LX", arch->name);
-	return &arch->levels[arch->lx];
 }
 
 int64_t arch_lanes(const struct arch *arch, int64_t cores)
@@ -70,40 +73,40 @@ static int64_t doublings(int64_t span, int64_t bytes)
 
 int64_t arch_plane_doublings(const struct arch *arch, int64_t stride)
 {
-	return doublings(arch->levels[arch->hbm].plane_span, stride);
+	return doublings(arch_hbm(arch)->plane_span, stride);
 }
 
 int64_t arch_misses(const struct arch *arch, int64_t planes, int64_t runs)
 {
-	int64_t open = arch->levels[arch->hbm].open_planes;
+	int64_t open = arch_hbm(arch)->open_planes;
 	return planes <= open ? 0 : (int64_t)((wide)runs * (planes - open) / planes);
 }
 
 int64_t arch_block_misses(const struct arch *arch, int64_t planes, int64_t blocks)
 {
-	int64_t open = arch->levels[arch->hbm].open_planes;
+	int64_t open = arch_hbm(arch)->open_planes;
 	return (int64_t)((wide)blocks * planes / (planes + open));
 }
 
 int64_t arch_write_doublings(const struct arch *arch, int64_t bytes)
 {
-	return doublings(arch->levels[arch->hbm].write_span, bytes);
+	return doublings(arch_hbm(arch)->write_span, bytes);
 }
 
 int64_t arch_lx_capacity(const struct arch *arch)
 {
-	const struct level *lx = find_lx(arch);
+	const struct storage_level *lx = arch_lx(arch);
 	return lx->capacity - lx->reserve;
 }
 
 int64_t arch_stream_address(const struct arch *arch)
 {
-	return number_align_up(arch_lx_capacity(arch), find_lx(arch)->alignment);
+	return number_align_up(arch_lx_capacity(arch), arch_lx(arch)->alignment);
 }
 
 int64_t arch_stream_capacity(const struct arch *arch)
 {
-	return number_max(0, find_lx(arch)->capacity - arch_stream_address(arch));
+	return number_max(0, arch_lx(arch)->capacity - arch_stream_address(arch));
 }
 
 int64_t arch_reserve(int64_t capacity, struct ratio fraction)
@@ -118,9 +121,9 @@ int64_t arch_reserve(int64_t capacity, struct ratio fraction)
 const struct arch *arch_with_reserve(struct arena *arena, const struct arch *arch, int64_t reserve)
 {
 	struct arch *other = arena_copy(arena, arch, sizeof *arch);
-	if (reserve < 0 || reserve > find_lx(arch)->capacity)
+	if (reserve < 0 || reserve > arch_lx(arch)->capacity)
 		BUG("a reserve of %lld bytes does not fit LX", (long long)reserve);
-	other->levels[arch->lx].reserve = reserve;
+	other->levels[arch->lx].storage.reserve = reserve;
 	return other;
 }
 
@@ -158,10 +161,9 @@ static struct ratio bytes_of(const struct storage *store, struct ratio words)
 	return rate;
 }
 
-struct level_ports level_ports(const struct level *level)
+struct storage_ports storage_ports(const struct storage *store)
 {
-	const struct storage *store = &level->store;
-	return (struct level_ports){
+	return (struct storage_ports){
 		.read = bytes_of(store, store->shared ? store->shared_rate : store->read_rate),
 		.write = bytes_of(store, store->shared ? store->shared_rate : store->write_rate),
 		.shared = store->shared};

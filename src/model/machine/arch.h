@@ -6,6 +6,7 @@
 #include "model/machine/primitives.h"
 #include "model/machine/topology.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -71,21 +72,19 @@ struct storage {
 	/* Cycles of the read port for each row of a tile that it serves, besides its words; least cycles of a round:
 	 * an iteration of the temporal loops outside the level (specs/counting.md).  0: none. */
 	struct ratio row_cycles, round_cycles;
-	double hop_pj, router_pj; /* of the network below, per word and hop / router */
 };
 
 /* Words of 16 bits without limits, in blocks and clusters of one; accesses take no time. */
 extern const struct storage storage_unlimited;
 
-struct level {
-	const char *name; /* unique in the machine */
-	enum level_class kind;
-	const char *device; /* the class the spec names: "DRAM", "intmac"; NULL of a !Container */
-	int64_t fanout_x, fanout_y; /* instances of this level in one of its parent */
-	bool systolic; /* these are PEs that hand words on to their neighbours, without other wires */
-	int64_t instances; /* in the whole machine */
+/* Picojoules per word of the network below a level, by the hop and by the router. */
+struct network_energies {
+	double hop_pj, router_pj;
+};
 
-	/* storage; bytes are per instance */
+/* A level that stores; bytes are per instance. */
+struct storage_level {
+	struct storage store;
 	int64_t capacity; /* bytes; 0: unlimited */
 	int64_t reserve;  /* bytes at the top that planners leave to streaming tiles */
 	bool scratchpad;  /* buffers of plans may live here */
@@ -113,9 +112,15 @@ struct level {
 	 * they read, begin in a page that is closed (arch_misses): cycles that a core waits for one.  0: none */
 	int64_t page_bytes, open_planes;
 	struct ratio page;
-	double read_pj, write_pj; /* per byte */
+	double read_pj, write_pj;   /* per byte */
+	bool dram;                  /* `technology: DRAM`, with any class */
+	struct space_values rows;   /* rows_along */
+	struct space_values scales; /* per_dataspace_bandwidth_consumption_scale */
+};
 
-	/* compute, per instance */
+/* A level that computes; rates are per instance. */
+struct compute_level {
+	int64_t word_bits;
 	struct ratio mac_rate; /* multiply-adds per cycle at 2 bytes an element */
 	struct ratio
 		strided_mac_rate; /* of products with one operand whose rows lie in strides; 0: the same */
@@ -126,21 +131,47 @@ struct level {
 	int64_t tile_cycles;          /* to fill and drain the array for each tile of an einsum */
 	double mac_pj, vector_pj;     /* per operation */
 	bool vector_priced; /* vector_pj is given; else nests price it as a multiply-add */
+};
 
-	struct storage
-		store; /* of a fan-out, the energies of its network; of a compute, the bits of its words */
-	struct action_energies pj;          /* under `exact` counting */
-	struct action_energies timeloop_pj; /* under `timeloop` counting: Timeloop's own */
-	bool dram;                          /* `technology: DRAM`, with any class */
-	struct space_values rows;           /* rows_along */
-	const char *gated_at;               /* power_gated_at; NULL */
-	struct space_values scales;         /* per_dataspace_bandwidth_consumption_scale */
-	const struct node *constraints;     /* inline, as written; NULL */
+/* A level of the machine.  `kind` tells which member of the union it has; level_set_kind begins it, level_storage and
+ * level_compute check it. */
+struct level {
+	const char *name; /* unique in the machine */
+	enum level_class kind;
+	const char *device; /* the class the spec names: "DRAM", "intmac"; NULL of a !Container */
+	int64_t fanout_x, fanout_y; /* instances of this level in one of its parent */
+	bool systolic; /* these are PEs that hand words on to their neighbours, without other wires */
+	int64_t instances; /* in the whole machine */
+	struct network_energies network;
+	/* of a storage or a compute, under `exact` and under `timeloop` counting */
+	struct action_energies pj, timeloop_pj;
+	union {
+		struct storage_level storage;
+		struct compute_level compute;
+	};
+	const char *gated_at;           /* power_gated_at; NULL */
+	const struct node *constraints; /* inline, as written; NULL */
 	int parallel; /* branches of one !Parallel share a number > 0; 0: on the path */
 	int branch;   /* of that !Parallel, from 0 */
 
 	struct span span; /* of the node in the spec */
 };
+
+/* Makes a level one of a kind that is without limits, with words of 16 bits and no energies yet. */
+void level_set_kind(struct level *level, enum level_class kind);
+
+/* The members of a level of that kind. */
+static inline const struct storage_level *level_storage(const struct level *level)
+{
+	assert(level->kind == LEVEL_STORAGE);
+	return &level->storage;
+}
+
+static inline const struct compute_level *level_compute(const struct level *level)
+{
+	assert(level->kind == LEVEL_COMPUTE);
+	return &level->compute;
+}
 
 /* A ring joins the instances of the core level. */
 enum { RING_PARTS_LEAST = 2, RING_PARTS_MOST = 8 };
@@ -230,6 +261,19 @@ bool arch_array_is_ideal(const struct arch *arch, int compute);
 /* The outermost storage, in which graphs find and leave their tensors; NULL without one. */
 const struct level *arch_home(const struct arch *arch);
 
+/* The home and the scratchpad, of machines that have them. */
+static inline const struct storage_level *arch_hbm(const struct arch *arch)
+{
+	assert(arch->hbm >= 0);
+	return level_storage(&arch->levels[arch->hbm]);
+}
+
+static inline const struct storage_level *arch_lx(const struct arch *arch)
+{
+	assert(arch->lx >= 0);
+	return level_storage(&arch->levels[arch->lx]);
+}
+
 /* Cores of the machine: instances of the core level; 1 without one. */
 int64_t arch_cores(const struct arch *arch);
 
@@ -269,12 +313,12 @@ int64_t arch_stream_address(const struct arch *arch);
  */
 bool arch_fits_graphs(const struct arch *arch, struct diag *diag);
 
-/* The ports of a level as graphs count: bytes per cycle and instance, 0: unlimited; a shared one is both. */
-struct level_ports {
+/* The ports of a storage as graphs count: bytes per cycle and instance, 0: unlimited; a shared one is both. */
+struct storage_ports {
 	struct ratio read, write;
 	bool shared;
 };
-struct level_ports level_ports(const struct level *level);
+struct storage_ports storage_ports(const struct storage *store);
 
 /* Index of a level by name; -1 if there is none. */
 int arch_level(const struct arch *arch, const char *name);

@@ -79,12 +79,8 @@ int arch_draft_add(struct arch_draft *draft, struct span span)
 	if (++draft->node_count > ARCH_LEVELS_MOST)
 		return -1;
 	int r = draft->arch->level_count++;
-	draft->arch->levels[r] = (struct level){.name = "",
-		.fanout_x = 1,
-		.fanout_y = 1,
-		.alignment = 1,
-		.store = storage_unlimited,
-		.span = span};
+	draft->arch->levels[r] =
+		(struct level){.name = "", .fanout_x = 1, .fanout_y = 1, .span = span};
 	return r;
 }
 
@@ -190,7 +186,7 @@ static void read_attributes(struct arch_draft *draft, struct arch_entry *entry, 
 		attributes_storage(attributes, draft->arch, level);
 	else if (level->kind == LEVEL_COMPUTE)
 		attributes_compute(attributes, level);
-	if (level->scratchpad)
+	if (level->kind == LEVEL_STORAGE && level->storage.scratchpad)
 		fields_read(attributes, &pipes_noun, &draft->arch->copying, &draft->arch->clock_hz);
 	arch_keys_done(draft, attributes, entry->own);
 }

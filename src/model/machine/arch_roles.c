@@ -17,8 +17,9 @@ static bool fans_out(const struct level *level)
 /* A unit for maps and reductions says so by its rates or by its class. */
 static bool is_vector_unit(const struct level *level)
 {
-	return !level->mac_rate.num &&
-	       (level->vector_rate.num || strcasestr(level->device, "vector") ||
+	const struct compute_level *unit = level_compute(level);
+	return !unit->mac_rate.num &&
+	       (unit->vector_rate.num || strcasestr(level->device, "vector") ||
 		       strcasestr(level->device, "scalar"));
 }
 
@@ -59,7 +60,8 @@ static void find_computes(struct arch_draft *draft)
 		arch->vector = arch->compute;
 	if (arch->compute < 0)
 		return;
-	struct level *array = &arch->levels[arch->compute], *unit = &arch->levels[arch->vector];
+	struct compute_level *array = &arch->levels[arch->compute].compute;
+	struct compute_level *unit = &arch->levels[arch->vector].compute;
 	if (array != unit && array->vector_rate.num)
 		refuse_twin(draft, arch->compute, arch->vector, "; both have a 'vector_rate'");
 	if (!array->mac_rate.num)
@@ -79,7 +81,7 @@ static void find_storages(struct arch_draft *draft)
 			continue;
 		if (arch->hbm < 0)
 			arch->hbm = r;
-		if (!level->scratchpad)
+		if (!level_storage(level)->scratchpad)
 			continue;
 		if (arch->lx < 0)
 			arch->lx = r;
@@ -141,24 +143,27 @@ static void check_transfers(struct arch_draft *draft)
 	const char *pad = arch->lx < 0 ? NULL : arch->levels[arch->lx].name;
 	for (int r = 0; r < arch->level_count; r++) {
 		const struct level *level = &arch->levels[r];
-		if (level->boxes && !pad)
+		if (level->kind != LEVEL_STORAGE)
+			continue;
+		bool boxes = level->storage.boxes, sticks = level->storage.stick;
+		if (boxes && !pad)
 			WRONG(draft, span_of(draft, r, "transfer"),
 				"boxes go into a scratchpad, which '%s' is not; it needs "
 				"'scratchpad: true'",
 				level->name);
-		else if (level->boxes && r != arch->lx)
+		else if (boxes && r != arch->lx)
 			WRONG(draft, span_of(draft, r, "transfer"),
 				"boxes go into the outermost scratchpad, '%s', not into '%s'", pad,
 				level->name);
-		if (level->stick && r != arch->hbm)
+		if (sticks && r != arch->hbm)
 			WRONG(draft, span_of(draft, r, "stick"),
 				"tensors have the layout of their home, '%s'; 'stick' is said there",
 				arch->levels[arch->hbm].name);
-		else if (level->stick && !arch_moves_boxes(arch))
+		else if (sticks && !arch_moves_boxes(arch))
 			WRONG(draft, span_of(draft, r, "stick"),
 				"sticks move in boxes; the scratchpad needs 'transfer: box'");
 	}
-	if (arch_moves_boxes(arch) && arch->hbm != arch->lx && !arch->levels[arch->hbm].stick)
+	if (arch_moves_boxes(arch) && arch->hbm != arch->lx && !arch_hbm(arch)->stick)
 		WRONG(draft, span_of(draft, arch->lx, "transfer"),
 			"boxes are of sticks; '%s' needs 'stick: 128B'",
 			arch->levels[arch->hbm].name);
@@ -202,12 +207,13 @@ static bool fits_home(const struct arch *arch, struct diag *diag)
 
 static bool fits_lx(const struct level *lx, bool boxes, struct diag *diag)
 {
-	bool size = need(lx->capacity > 0, lx->span, diag, "its scratchpad has no 'size'");
-	size &= need(lx->capacity <= ARCH_LX_MOST / lx->instances, lx->span, diag,
+	const struct storage_level *pad = level_storage(lx);
+	bool size = need(pad->capacity > 0, lx->span, diag, "its scratchpad has no 'size'");
+	size &= need(pad->capacity <= ARCH_LX_MOST / lx->instances, lx->span, diag,
 		"its scratchpads have more than 16 GiB together");
-	bool reserve = need(lx->reserve <= lx->capacity, lx->span, diag,
+	bool reserve = need(pad->reserve <= pad->capacity, lx->span, diag,
 		"its scratchpad is smaller than its 'reserve'");
-	bool aligned = need(!boxes || lx->alignment % STICK_BYTES == 0, lx->span, diag,
+	bool aligned = need(!boxes || pad->alignment % STICK_BYTES == 0, lx->span, diag,
 		"its scratchpad must align buffers to sticks, 'alignment: 128'");
 	return size && reserve && aligned;
 }

@@ -127,20 +127,20 @@ static void take_class(
 	struct span span = node_find(entry->node.map, "class")->span;
 	switch (arch_class(level->device)) {
 	case CLASS_STORAGE:
-		level->kind = LEVEL_STORAGE;
+		level_set_kind(level, LEVEL_STORAGE);
 		break;
 	case CLASS_COMPUTE:
-		level->kind = LEVEL_COMPUTE;
+		level_set_kind(level, LEVEL_COMPUTE);
 		break;
 	case CLASS_DUMMY:
-		level->kind = LEVEL_CONTAINER;
+		level_set_kind(level, LEVEL_CONTAINER);
 		break;
 	case CLASS_NETWORK:
 		diag_warning(draft->reading->diag, span,
 			"a '%s' is a network, and data moves over Timeloop's default one: "
 			"'%s' is left out of the machine",
 			level->device, level->name);
-		level->kind = LEVEL_CONTAINER;
+		level_set_kind(level, LEVEL_CONTAINER);
 		level->device = NULL;
 		break;
 	case CLASS_UNKNOWN:
@@ -196,7 +196,7 @@ static bool open_level(
 	struct level *level = &draft->arch->levels[r];
 	const struct node_parts *parts = &entry->parts;
 	*entry = read;
-	level->kind = container ? LEVEL_CONTAINER : LEVEL_STORAGE;
+	level_set_kind(level, container ? LEVEL_CONTAINER : LEVEL_STORAGE);
 	level->parallel = place.parallel;
 	level->branch = place.branch;
 	level->constraints = parts->constraints;
@@ -583,7 +583,7 @@ static void add_level(
 	struct level *level = &draft->arch->levels[r];
 	const struct node *named = node_find(node->map, "name");
 	*entry = local->entry;
-	level->kind = local->kind;
+	level_set_kind(level, local->kind);
 	level->device = local->entry.parts.device;
 	arch_draft_name(draft, r, local->name, named ? named->span : span);
 	if (own)

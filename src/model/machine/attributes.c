@@ -242,10 +242,14 @@ void attributes_machine(struct reader *attributes, struct arch *arch)
 		arch);
 }
 
+/* The bits of the words of a level, or of the factors that it multiplies. */
+struct word_form {
+	int64_t bits;
+};
+
 static const struct field word_fields[] = {
-	{"datawidth", FIELD_WHOLE, "bits of a word", .usual = "16",
-		INTO(struct level, store.word_bits), .least = 1, .most = 4096,
-		.spellings = "word_bits word_width datawidth data_width"},
+	{"datawidth", FIELD_WHOLE, "bits of a word", .usual = "16", INTO(struct word_form, bits),
+		.least = 1, .most = 4096, .spellings = "word_bits word_width datawidth data_width"},
 	{0},
 };
 static const struct noun word_noun = {.name = "word", .fields = word_fields};
@@ -290,15 +294,15 @@ static const struct noun amount_noun = {.name = "amounts", .fields = amount_fiel
  */
 static void read_cluster_row(struct reader *attributes, int64_t width, struct level *level)
 {
-	int64_t cluster = level->store.word_bits * level->store.cluster_size;
-	level->store.block_words = number_max(width / cluster, 1);
+	int64_t cluster = level->storage.store.word_bits * level->storage.store.cluster_size;
+	level->storage.store.block_words = number_max(width / cluster, 1);
 	if (width % cluster)
 		diag_warning(attributes->reading->diag, node_find(attributes->map, "width")->span,
 			"'width' in %s is %lld bits, no multiple of the %lld of a cluster's words: "
 			"blocks of %lld word%s are taken",
 			attributes->what, (long long)width, (long long)cluster,
-			(long long)level->store.block_words,
-			level->store.block_words == 1 ? "" : "s");
+			(long long)level->storage.store.block_words,
+			level->storage.store.block_words == 1 ? "" : "s");
 }
 
 /*
@@ -307,43 +311,43 @@ static void read_cluster_row(struct reader *attributes, int64_t width, struct le
  */
 static void set_row(struct reader *attributes, const struct amounts *amounts, struct level *level)
 {
-	int64_t width = amounts->width, word = level->store.word_bits;
+	int64_t width = amounts->width, word = level->storage.store.word_bits;
 	bool by_width = width, by_block = amounts->block, by_cluster = amounts->cluster;
 	if (by_block)
-		level->store.block_words = amounts->block;
+		level->storage.store.block_words = amounts->block;
 	if (by_cluster)
-		level->store.cluster_size = amounts->cluster;
-	int64_t block = word * level->store.block_words;
+		level->storage.store.cluster_size = amounts->cluster;
+	int64_t block = word * level->storage.store.block_words;
 	if (!by_width)
 		return;
 	if (!by_block && width % word == 0 && by_cluster)
 		read_cluster_row(attributes, width, level);
 	else if (!by_block && width % word == 0)
-		level->store.block_words = width / word;
+		level->storage.store.block_words = width / word;
 	else if (!by_block)
 		reader_refuse(attributes, "width",
 			"is %lld bits, no multiple of the %lld of a word", (long long)width,
 			(long long)word);
 	else if (by_block && !by_cluster && width % block == 0)
-		level->store.cluster_size = width / block;
-	else if (width != block * level->store.cluster_size)
+		level->storage.store.cluster_size = width / block;
+	else if (width != block * level->storage.store.cluster_size)
 		reader_refuse(attributes, "width",
 			"is %lld bits; 'datawidth', 'block_size' and 'cluster_size' make %lld",
-			(long long)width, (long long)(block * level->store.cluster_size));
+			(long long)width, (long long)(block * level->storage.store.cluster_size));
 }
 
 static void set_capacity(struct level *level, int64_t bytes)
 {
-	int64_t word = level->store.word_bits;
-	level->capacity = bytes;
-	level->store.entries = bytes / word * 8 + bytes % word * 8 / word;
+	int64_t word = level->storage.store.word_bits;
+	level->storage.capacity = bytes;
+	level->storage.store.entries = bytes / word * 8 + bytes % word * 8 / word;
 }
 
 /* Words per instance; none at all is a buffer that stores nothing. */
 static void set_entries(struct level *level, int64_t words)
 {
-	level->store.entries = words;
-	level->store.no_room = words == 0;
+	level->storage.store.entries = words;
+	level->storage.store.no_room = words == 0;
 }
 
 /* Chooses the amount that counts: as in Timeloop, `entries` first, then `depth`. */
@@ -369,21 +373,21 @@ static void find_capacity(
 {
 	static const char *const keys[] = {"size", "depth", "entries", "sizeKB"};
 	const int64_t amounts[] = {read->size, read->depth, read->entries, read->kilobytes};
-	int64_t width = level->store.word_bits * level->store.block_words, bits = 0;
+	int64_t width = level->storage.store.word_bits * level->storage.store.block_words, bits = 0;
 	bool given[4] = {false};
 	for (int k = 0; k < 4; k++)
 		given[k] = amounts[k] >= 0;
 	int k = choose_amount(attributes, keys, given);
 	if (k < 0)
 		return;
-	const int64_t units[] = {8, width, level->store.word_bits, 8 * 1024};
+	const int64_t units[] = {8, width, level->storage.store.word_bits, 8 * 1024};
 	if (k == 0) {
 		set_capacity(level, amounts[0]);
 	} else if (!number_mul(amounts[k], units[k], &bits)) {
 		reader_refuse(attributes, keys[k], "is too large");
 	} else {
-		level->capacity = bits / 8;
-		set_entries(level, bits / level->store.word_bits);
+		level->storage.capacity = bits / 8;
+		set_entries(level, bits / level->storage.store.word_bits);
 	}
 }
 
@@ -398,7 +402,7 @@ static void read_alignment(
 		reader_refuse(attributes, field->key, "is %lld bytes; it must be a power of two",
 			(long long)alignment);
 	else
-		level->alignment = alignment;
+		level->storage.alignment = alignment;
 }
 
 /* A bandwidth, or a bare number of words per cycle, as bytes per cycle. */
@@ -407,8 +411,8 @@ static void read_words(
 {
 	const struct ratio *clock = clock_hz;
 	const struct level *level = whole;
-	attributes_bandwidth(
-		attributes, field->key, *clock, level->store.word_bits, field_place(field, whole));
+	attributes_bandwidth(attributes, field->key, *clock, level->storage.store.word_bits,
+		field_place(field, whole));
 }
 
 /* Reads one of so many equal parts of a bandwidth as words per cycle; it fits in bytes, too. */
@@ -416,10 +420,10 @@ static bool read_word_rate(struct reader *attributes, const char *key, struct ra
 	const struct level *level, int64_t parts, struct ratio *words)
 {
 	struct ratio bytes, word;
-	if (!attributes_bandwidth(attributes, key, hz, level->store.word_bits, &bytes))
+	if (!attributes_bandwidth(attributes, key, hz, level->storage.store.word_bits, &bytes))
 		return false;
 	return (ratio_div(bytes, (struct ratio){parts, 1}, &bytes) &&
-		       ratio_make(level->store.word_bits, 8, &word) &&
+		       ratio_make(level->storage.store.word_bits, 8, &word) &&
 		       ratio_div(bytes, word, words)) ||
 	       reader_refuse(attributes, key, "is too large");
 }
@@ -437,7 +441,7 @@ static void read_shared(
 	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
 {
 	const struct ratio *clock = clock_hz;
-	struct storage *store = &((struct level *)whole)->store;
+	struct storage *store = &((struct level *)whole)->storage.store;
 	store->shared =
 		read_word_rate(attributes, field->key, *clock, whole, 1, field_place(field, whole));
 }
@@ -447,7 +451,7 @@ static void read_halves(
 	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
 {
 	const struct ratio *clock = clock_hz;
-	struct storage *store = &((struct level *)whole)->store;
+	struct storage *store = &((struct level *)whole)->storage.store;
 	struct ratio words;
 	if (!read_word_rate(attributes, field->key, *clock, whole, 2, &words))
 		return;
@@ -468,8 +472,8 @@ static void read_reserve(
 	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
 {
 	struct level *level = whole;
-	level->scratchpad =
-		arch_read_reserve(attributes, field->key, level->capacity, &level->reserve);
+	level->storage.scratchpad = arch_read_reserve(
+		attributes, field->key, level->storage.capacity, &level->storage.reserve);
 }
 
 static void read_transfer(
@@ -478,17 +482,17 @@ static void read_transfer(
 	struct level *level = whole;
 	int transfer = 0;
 	if (read_word(attributes, field->key, OPTIONAL, field->words, &transfer))
-		level->boxes = transfer == 1;
+		level->storage.boxes = transfer == 1;
 }
 
 static void read_stick(
 	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
 {
 	struct level *level = whole;
-	if (read_size(attributes, field->key, OPTIONAL, 1, INT32_MAX, &level->stick) &&
-		level->stick != STICK_BYTES)
+	if (read_size(attributes, field->key, OPTIONAL, 1, INT32_MAX, &level->storage.stick) &&
+		level->storage.stick != STICK_BYTES)
 		reader_refuse(attributes, field->key, "is %lld bytes; sticks have %d, 'stick: %dB'",
-			(long long)level->stick, STICK_BYTES, STICK_BYTES);
+			(long long)level->storage.stick, STICK_BYTES, STICK_BYTES);
 }
 
 /* A time in cycles, as the part of each of so many bytes. */
@@ -521,7 +525,7 @@ static void read_turn(
 	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
 {
 	struct level *level = whole;
-	read_share(attributes, field, whole, clock_hz, level->turn_bytes);
+	read_share(attributes, field, whole, clock_hz, level->storage.turn_bytes);
 }
 
 /* The same, which is `turn_time` if it is missing. */
@@ -529,7 +533,7 @@ static void read_other_turn(
 	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
 {
 	const struct level *level = whole;
-	*(struct ratio *)field_place(field, whole) = level->turn;
+	*(struct ratio *)field_place(field, whole) = level->storage.turn;
 	if (reader_given(attributes, field->key))
 		read_turn(attributes, field, whole, clock_hz);
 }
@@ -567,10 +571,10 @@ static void read_technology(
 {
 	struct level *level = whole;
 	const struct node *node = node_find(attributes->map, field->key);
-	level->dram = node && node->kind == NODE_SCALAR && text_equal(node->text, "DRAM");
-	if (level->dram)
+	level->storage.dram = node && node->kind == NODE_SCALAR && text_equal(node->text, "DRAM");
+	if (level->storage.dram)
 		read_node(attributes, field->key, OPTIONAL);
-	level->store.reduces = !level->dram && !strstr(level->device, "DRAM");
+	level->storage.store.reduces = !level->storage.dram && !strstr(level->device, "DRAM");
 }
 
 /* A switch of what no model here does; Timeloop's front end writes it out as it is unset. */
@@ -609,7 +613,7 @@ static void read_part(
 	if (read_number(attributes, field->key, OPTIONAL, least) && (*least < 0 || *least > 1))
 		reader_refuse(
 			attributes, field->key, "is %.10g; it must be a part from 0 to 1", *least);
-	if (*least > 0 && !level->store.entries)
+	if (*least > 0 && !level->storage.store.entries)
 		reader_refuse(attributes, field->key, "is a part of its size, and it has none");
 }
 
@@ -624,9 +628,9 @@ static void read_buffering(
 /* Of the network below a level. */
 static const struct field network_fields[] = {
 	{"energy_per_hop", FIELD_ENERGY, "of the network below, per word; see specs/counting.md",
-		.usual = "0", .spellings = "energy_per_hop", INTO(struct level, store.hop_pj)},
+		.usual = "0", .spellings = "energy_per_hop", INTO(struct level, network.hop_pj)},
 	{"router_energy", FIELD_ENERGY, "of a router of that network, per word", .usual = "0",
-		.spellings = "router_energy", INTO(struct level, store.router_pj)},
+		.spellings = "router_energy", INTO(struct level, network.router_pj)},
 	{0},
 };
 const struct noun network_energies_noun = {.name = "network_energies", .fields = network_fields};
@@ -637,7 +641,8 @@ static void read_energies(
 {
 	struct level *level = whole;
 	struct action_energies *pj = &level->pj, *timeloop = &level->timeloop_pj;
-	double bytes = (double)level->store.word_bits * (double)level->store.block_words / 8,
+	double bytes = (double)level->storage.store.word_bits *
+		       (double)level->storage.store.block_words / 8,
 	       access = 0;
 	bool reads = reader_given(attributes, "read_energy_per_byte");
 	bool writes = reader_given(attributes, "write_energy_per_byte");
@@ -646,11 +651,11 @@ static void read_energies(
 		diag_error(attributes->reading->diag, node_find(attributes->map, field->key)->span,
 			"%s has energies per byte, and one of an access", attributes->what);
 	if (by_access)
-		level->read_pj = level->write_pj = access / bytes;
+		level->storage.read_pj = level->storage.write_pj = access / bytes;
 	if (by_access || reads || writes) {
 		pj->origin = ENERGY_OF_LEVEL;
-		pj->read = by_access ? access : level->read_pj * bytes;
-		pj->fill = pj->update = by_access ? access : level->write_pj * bytes;
+		pj->read = by_access ? access : level->storage.read_pj * bytes;
+		pj->fill = pj->update = by_access ? access : level->storage.write_pj * bytes;
 		*timeloop = *pj;
 		return;
 	}
@@ -672,20 +677,20 @@ static const char *const transfer_names[] = {"delta", "box", NULL};
 static const struct field memory_fields[] = {
 	{"read_bandwidth", FIELD_RATE, "of a port for reads", .usual = "unlimited",
 		.spellings = "read_bandwidth", .read = read_port,
-		INTO(struct level, store.read_rate)},
+		INTO(struct level, storage.store.read_rate)},
 	{"write_bandwidth", FIELD_RATE, "of a port for writes", .usual = "unlimited",
 		.spellings = "write_bandwidth", .read = read_port,
-		INTO(struct level, store.write_rate)},
+		INTO(struct level, storage.store.write_rate)},
 	{"bandwidth", FIELD_RATE, "an old key: half of it is for reads, half for writes",
 		.read = read_halves},
 	{"shared_bandwidth", FIELD_RATE, "of one port for both",
 		.spellings = "rw_bandwidth shared_bandwidth", .read = read_shared,
-		INTO(struct level, store.shared_rate)},
+		INTO(struct level, storage.store.shared_rate)},
 	{"reserve", FIELD_SIZE,
 		"bytes that planners leave to streaming tiles: a fraction, or a size with a unit",
 		.usual = "0", .read = read_reserve},
 	{"scratchpad", FIELD_FLAG, "plans may keep tensors here; a `reserve` says so too",
-		.usual = "false", INTO(struct level, scratchpad)},
+		.usual = "false", INTO(struct level, storage.scratchpad)},
 	{"alignment", FIELD_SIZE, "of buffers, a power of two", .usual = "1",
 		.read = read_alignment},
 	{"transfer", FIELD_CHOICE,
@@ -696,51 +701,51 @@ static const struct field memory_fields[] = {
 		"unit in which tensors are laid out, where tiles move in boxes: `128B`",
 		.when = "home", .usual = "words", .read = read_stick},
 	{"fill_bandwidth", FIELD_RATE, "of the port of transfers from and to the level outside",
-		.usual = "unlimited", .read = read_words, INTO(struct level, fill_rate)},
+		.usual = "unlimited", .read = read_words, INTO(struct level, storage.fill_rate)},
 	{"turn_bytes", FIELD_SIZE, "bytes of a burst", .when = "home", .usual = "128",
-		INTO(struct level, turn_bytes), .least = 1, .most = INT32_MAX},
+		INTO(struct level, storage.turn_bytes), .least = 1, .most = INT32_MAX},
 	{"turn_time", FIELD_TIME,
 		"time in which a bus that reads and writes share turns round, for each burst read "
 		"that one written stands beside in a phase. The share of the machine's lanes that "
 		"serve no core of the op adds to it: turns hide in part behind other lanes",
 		.when = "home", .usual = "0", .needs = "shared_bandwidth", .read = read_turn,
-		INTO(struct level, turn)},
+		INTO(struct level, storage.turn)},
 	{"turn_time_repeated", FIELD_TIME,
 		"the same for maps with a broadcast operand; one value for all elements is one "
 		"where the planes of the result lie at least `plane_span` apart",
 		.when = "home", .usual = "`turn_time`", .needs = "shared_bandwidth",
-		.read = read_other_turn, INTO(struct level, turn_repeated)},
+		.read = read_other_turn, INTO(struct level, storage.turn_repeated)},
 	{"turn_time_restickify", FIELD_TIME, "the same for restickify, on any number of lanes",
 		.when = "home", .usual = "`turn_time`", .needs = "shared_bandwidth",
-		.read = read_other_turn, INTO(struct level, turn_restickify)},
+		.read = read_other_turn, INTO(struct level, storage.turn_restickify)},
 	{"write_span", FIELD_SIZE,
 		"size of a written tensor from which each whole doubling adds `write_span_time`, "
 		"unless a restickify writes it",
-		.when = "home", .needs = "write_span_time", INTO(struct level, write_span),
+		.when = "home", .needs = "write_span_time", INTO(struct level, storage.write_span),
 		.least = 1, .most = INT64_MAX},
 	{"write_span_time", FIELD_TIME, "time that a doubling adds to each stick written",
 		.when = "home", .needs = "write_span", .read = read_by_stick,
-		INTO(struct level, write_far)},
+		INTO(struct level, storage.write_far)},
 	{"run_time", FIELD_TIME,
 		"time that a core waits at the start of each contiguous run of sticks that a tile "
 		"has in the home and that is shorter than `run_bytes`. The cores of an op wait "
 		"together, and the home with them: n runs on c cores take n / c times as long",
-		.when = "home", .usual = "0", .read = read_wait, INTO(struct level, run)},
+		.when = "home", .usual = "0", .read = read_wait, INTO(struct level, storage.run)},
 	{"run_bytes", FIELD_SIZE, "length of runs that begin in no time", .when = "home",
-		.usual = "every run waits", .needs = "run_time", INTO(struct level, run_bytes),
-		.least = 1, .most = INT32_MAX},
+		.usual = "every run waits", .needs = "run_time",
+		INTO(struct level, storage.run_bytes), .least = 1, .most = INT32_MAX},
 	{"plane_span", FIELD_SIZE,
 		"distance between planes of a tensor (runs of sticks along its innermost device "
 		"dimension) from which each whole doubling adds `plane_time`",
-		.when = "home", .needs = "plane_time", INTO(struct level, plane_span), .least = 1,
-		.most = INT64_MAX},
+		.when = "home", .needs = "plane_time", INTO(struct level, storage.plane_span),
+		.least = 1, .most = INT64_MAX},
 	{"plane_time", FIELD_TIME,
 		"time that such a doubling adds to each stick that an op reads row by row, over all "
 		"planes; in a map, which writes between, half of it. Reductions and products read "
 		"row by row, and maps of several operands, unless one is the same for all rows of a "
 		"plane. Restickify, maps of one operand and moves do not",
 		.when = "home", .needs = "plane_span", .read = read_by_stick,
-		INTO(struct level, plane)},
+		INTO(struct level, storage.plane)},
 	{"page_bytes", FIELD_SIZE,
 		"length of runs of maps that find their page open, if they are not below "
 		"`run_bytes`; shorter ones of maps that read several operands over all planes of "
@@ -750,12 +755,13 @@ static const struct field memory_fields[] = {
 		"`run_bytes`. Reading and writing one each find a page closed in P / (P + "
 		"`open_planes`) of all cases, where P is the number of blocks from one stick of an "
 		"operand to its next",
-		.when = "home", .needs = "page_time", INTO(struct level, page_bytes), .least = 1,
-		.most = INT32_MAX},
+		.when = "home", .needs = "page_time", INTO(struct level, storage.page_bytes),
+		.least = 1, .most = INT32_MAX},
 	{"page_time", FIELD_TIME, "time that a core waits for a closed page", .when = "home",
-		.usual = "0", .needs = "open_planes", .read = read_wait, INTO(struct level, page)},
+		.usual = "0", .needs = "open_planes", .read = read_wait,
+		INTO(struct level, storage.page)},
 	{"open_planes", FIELD_WHOLE, "planes whose pages are open at a time", .when = "home",
-		.needs = "page_bytes", INTO(struct level, open_planes), .least = 1,
+		.needs = "page_bytes", INTO(struct level, storage.open_planes), .least = 1,
 		.most = INT32_MAX},
 	{"allow_overbooking", FIELD_FLAG, NULL, .read = refuse_switch},
 	{"addr_gen_energy", FIELD_ENERGY, NULL, .read = warn_of_price, .marks = ATTRIBUTE_UNPRICED},
@@ -765,41 +771,41 @@ static const struct field memory_fields[] = {
 	{"technology", FIELD_TEXT, "`DRAM` has the built-in energy of DRAM, with any class",
 		.read = read_technology, .marks = ATTRIBUTE_ACCEPTED},
 	{"reduction_supported", FIELD_FLAG, "partial sums can be added here; see specs/counting.md",
-		.usual = "all but DRAM", INTO(struct level, store.reduces)},
+		.usual = "all but DRAM", INTO(struct level, storage.store.reduces)},
 	{"multiple_buffering", FIELD_NUMBER, "tiles may fill this part of the words: 2 halves them",
 		.usual = "1", .spellings = "multiple_buffering", .read = read_buffering,
-		INTO(struct level, store.multiple_buffering)},
+		INTO(struct level, storage.store.multiple_buffering)},
 	{"min_utilization", FIELD_NUMBER, "part that tiles must fill at least", .usual = "0",
 		.spellings = "min_utilization", .read = read_part,
-		INTO(struct level, store.least_utilization)},
+		INTO(struct level, storage.store.least_utilization)},
 	{"network_fill_latency", FIELD_WHOLE,
 		"cycles that a mapping takes longer, on every level, the outermost and those that "
 		"it bypasses, too",
 		.usual = "0", .spellings = "network_fill_latency",
-		INTO(struct level, store.fill_cycles), .most = INT32_MAX},
+		INTO(struct level, storage.store.fill_cycles), .most = INT32_MAX},
 	{"network_drain_latency", FIELD_WHOLE, "the same at the end", .usual = "0",
-		.spellings = "network_drain_latency", INTO(struct level, store.drain_cycles),
-		.most = INT32_MAX},
+		.spellings = "network_drain_latency",
+		INTO(struct level, storage.store.drain_cycles), .most = INT32_MAX},
 	{"per_dataspace_bandwidth_consumption_scale", FIELD_NUMBER,
 		"`{Weights: 0.5}`: part of a word that each of theirs takes of the bandwidth",
 		.usual = "1", .shape = SHAPE_NAMED, .read = read_by_space,
-		INTO(struct level, scales)},
+		INTO(struct level, storage.scales)},
 	{"row_time", FIELD_TIME,
 		"time that the read port takes for each row of a tile, besides its words; see "
 		"specs/counting.md",
-		.usual = "0", .read = read_wait, INTO(struct level, store.row_cycles)},
+		.usual = "0", .read = read_wait, INTO(struct level, storage.store.row_cycles)},
 	{"rows_along", FIELD_TEXT,
 		"`{Inputs: C}`: dimension along which the words of a row of Inputs lie",
 		.usual = "the last rank", .needs = "row_time", .shape = SHAPE_NAMED,
-		.read = read_by_space, INTO(struct level, rows)},
+		.read = read_by_space, INTO(struct level, storage.rows)},
 	{"round_time", FIELD_TIME,
 		"least time of a round: an iteration of the temporal loops outside the level, "
 		"which brings new tiles",
-		.usual = "0", .read = read_wait, INTO(struct level, store.round_cycles)},
+		.usual = "0", .read = read_wait, INTO(struct level, storage.store.round_cycles)},
 	{"read_energy_per_byte", FIELD_ENERGY, "as all energies, at most 10^30 pJ",
-		.usual = "built in", INTO(struct level, read_pj)},
+		.usual = "built in", INTO(struct level, storage.read_pj)},
 	{"write_energy_per_byte", FIELD_ENERGY, "the same of writes", .usual = "built in",
-		INTO(struct level, write_pj)},
+		INTO(struct level, storage.write_pj)},
 	{"vector_access_energy", FIELD_ENERGY, "of one access, instead of those per byte",
 		.spellings = "vector_access_energy", .read = read_energies},
 	{0},
@@ -812,18 +818,21 @@ const struct noun storage_noun = {.name = "storage", .parts = storage_parts};
 void attributes_storage(struct reader *attributes, const struct arch *arch, struct level *level)
 {
 	struct amounts amounts = {.size = -1, .depth = -1, .entries = -1, .kilobytes = -1};
-	level->turn_bytes = STICK_BYTES;
-	fields_read(attributes, &word_noun, level, NULL);
+	struct word_form word = {level->storage.store.word_bits};
+	level->storage.turn_bytes = STICK_BYTES;
+	fields_read(attributes, &word_noun, &word, NULL);
+	level->storage.store.word_bits = word.bits;
 	fields_read(attributes, &amount_noun, &amounts, NULL);
 	set_row(attributes, &amounts, level);
 	find_capacity(attributes, &amounts, level);
 	fields_read(attributes, &memory_noun, level, &arch->clock_hz);
 	fields_read(attributes, &gated_noun, level, NULL);
 	fields_read(attributes, &network_energies_noun, level, NULL);
-	if (reader_given(attributes, "turn_bytes") && !level->turn.num && !level->turn_repeated.num)
+	if (reader_given(attributes, "turn_bytes") && !level->storage.turn.num &&
+		!level->storage.turn_repeated.num)
 		reader_refuse(attributes, "turn_bytes", "says nothing without 'turn_time'");
-	if (level->store.row_cycles.num && !level->store.read_rate.num &&
-		!level->store.shared_rate.num)
+	if (level->storage.store.row_cycles.num && !level->storage.store.read_rate.num &&
+		!level->storage.store.shared_rate.num)
 		reader_refuse(attributes, "row_time",
 			"is of a port; give its 'read_bandwidth' or 'shared_bandwidth'");
 }
@@ -838,16 +847,12 @@ static void read_pace(
 			attributes, field->key, "is 0; operations per cycle and instance are more");
 }
 
-struct factors_form {
-	int64_t bits;
-};
-
 static const struct field factor_fields[] = {
 	{"width", FIELD_WHOLE, "bits of the factors", .usual = "`datawidth`",
-		.spellings = "width memory_width data_storage_width",
-		INTO(struct factors_form, bits), .least = 1, .most = 4096},
+		.spellings = "width memory_width data_storage_width", INTO(struct word_form, bits),
+		.least = 1, .most = 4096},
 	{"multiplier_width", FIELD_WHOLE, "the same, as Accelergy's multipliers call it",
-		.usual = "`datawidth`", INTO(struct factors_form, bits), .least = 1, .most = 4096},
+		.usual = "`datawidth`", INTO(struct word_form, bits), .least = 1, .most = 4096},
 	{0},
 };
 static const struct noun factor_noun = {.name = "factors", .fields = factor_fields};
@@ -857,30 +862,33 @@ static const struct field rate_fields[] = {
 		"multiply-adds per cycle; on machines with boxes at 16 bits. Above 1 it is that of "
 		"an ideal array: it reads a tile of the storage around it once, as if its "
 		"registers had no end, and that storage keeps everything",
-		.usual = "1", .read = read_pace, INTO(struct level, mac_rate)},
+		.usual = "1", .read = read_pace, INTO(struct level, compute.mac_rate)},
 	{"strided_mac_rate", FIELD_RATIO,
 		"multiply-adds per cycle of products with one operand whose rows lie in strides: "
 		"the dimension right outside its sticks is not its longest one of those that are "
 		"neither along the stick nor of a batch. Two such operands slow the array by the "
 		"same factor each",
-		.usual = "`mac_rate`", .read = read_pace, INTO(struct level, strided_mac_rate)},
+		.usual = "`mac_rate`", .read = read_pace,
+		INTO(struct level, compute.strided_mac_rate)},
 	{"vector_rate", FIELD_RATIO, "elements per cycle of maps and reductions",
-		.usual = "`mac_rate`", .read = read_pace, INTO(struct level, vector_rate)},
+		.usual = "`mac_rate`", .read = read_pace, INTO(struct level, compute.vector_rate)},
 	{"operand_rate", FIELD_RATIO,
 		"elements per cycle that maps take from their operands, one of each that changes "
 		"from element to element, and put into the result",
-		.usual = "unlimited", .read = read_pace, INTO(struct level, operand_rate)},
+		.usual = "unlimited", .read = read_pace, INTO(struct level, compute.operand_rate)},
 	{"reduction_rate", FIELD_RATIO, "elements per cycle of reductions",
-		.usual = "`vector_rate`", .read = read_pace, INTO(struct level, reduction_rate)},
+		.usual = "`vector_rate`", .read = read_pace,
+		INTO(struct level, compute.reduction_rate)},
 	{"restickify_rate", FIELD_RATIO, "elements per cycle of restickify",
-		.usual = "`vector_rate`", .read = read_pace, INTO(struct level, restickify_rate)},
+		.usual = "`vector_rate`", .read = read_pace,
+		INTO(struct level, compute.restickify_rate)},
 	{"tile_cycles", FIELD_WHOLE,
 		"cycles that fill and drain the array for each tile of an einsum", .usual = "0",
-		INTO(struct level, tile_cycles), .most = INT32_MAX},
+		INTO(struct level, compute.tile_cycles), .most = INT32_MAX},
 	{"mac_energy", FIELD_ENERGY, "of a multiply-add", .usual = "built in",
-		.spellings = "mac_energy energy", INTO(struct level, mac_pj)},
+		.spellings = "mac_energy energy", INTO(struct level, compute.mac_pj)},
 	{"vector_energy", FIELD_ENERGY, "of an element of a map or reduction",
-		.usual = "0, of problems `mac_energy`", INTO(struct level, vector_pj)},
+		.usual = "0, of problems `mac_energy`", INTO(struct level, compute.vector_pj)},
 	{0},
 };
 static const struct noun rate_noun = {.name = "rates", .fields = rate_fields};
@@ -891,17 +899,19 @@ const struct noun compute_noun = {.name = "compute", .parts = compute_parts};
 void attributes_compute(struct reader *attributes, struct level *level)
 {
 	struct action_energies *pj = &level->pj, *timeloop = &level->timeloop_pj;
-	fields_read(attributes, &word_noun, level, NULL);
-	struct factors_form form = {level->store.word_bits};
-	fields_read(attributes, &factor_noun, &form, NULL);
+	struct word_form word = {level->compute.word_bits}, factors;
+	fields_read(attributes, &word_noun, &word, NULL);
+	level->compute.word_bits = word.bits;
+	factors = word;
+	fields_read(attributes, &factor_noun, &factors, NULL);
 	fields_read(attributes, &gated_noun, level, NULL);
 	fields_read(attributes, &rate_noun, level, NULL);
 	bool given = reader_given(attributes, "mac_energy");
-	level->vector_priced = reader_given(attributes, "vector_energy");
+	level->compute.vector_priced = reader_given(attributes, "vector_energy");
 	pj->origin = given ? ENERGY_OF_LEVEL : ENERGY_BUILT_IN;
 	*timeloop = *pj;
-	pj->compute = given ? level->mac_pj : energy_of_mac(level->device, form.bits);
-	timeloop->compute = given ? level->mac_pj : energy_of_mac_timeloop(level->store.word_bits);
+	pj->compute = given ? level->compute.mac_pj : energy_of_mac(level->device, factors.bits);
+	timeloop->compute = given ? level->compute.mac_pj : energy_of_mac_timeloop(word.bits);
 }
 
 /* Attributes of nodes of any kind, and of Accelergy's plug-ins: these change no count here, but choose the

@@ -9,33 +9,36 @@
 #include <string.h>
 #include <strings.h>
 
-static double block_of_dram(const struct level *level)
+static double block_of_dram(const struct storage *store)
 {
-	return 200 * (double)level->store.word_bits * (double)level->store.block_words / 16;
+	return 200 * (double)store->word_bits * (double)store->block_words / 16;
 }
 
 /* A row, the words of all instances of a cluster. */
-static double row_of_sram(const struct level *level)
+static double row_of_sram(const struct storage *store)
 {
-	double block = (double)level->store.word_bits * (double)level->store.block_words;
-	double row = block * (double)level->store.cluster_size;
-	double rows = (double)number_ceil_div(level->store.entries, level->store.block_words);
+	double block = (double)store->word_bits * (double)store->block_words;
+	double row = block * (double)store->cluster_size;
+	double rows = (double)number_ceil_div(store->entries, store->block_words);
 	double kilobytes = rows * row / 8 / 1024;
 	return (5 / 99.5 * (kilobytes - 0.5) + 1) * row / 16;
 }
 
 double energy_of_access(const struct level *level)
 {
-	bool dram = level->dram || strcasestr(level->device, "dram") ||
+	const struct storage_level *memory = level_storage(level);
+	bool dram = memory->dram || strcasestr(level->device, "dram") ||
 		    strcasestr(level->device, "hbm");
-	return dram ? block_of_dram(level) : row_of_sram(level);
+	return dram ? block_of_dram(&memory->store) : row_of_sram(&memory->store);
 }
 
 double energy_of_access_timeloop(const struct level *level)
 {
-	if (level->dram || strstr(level->device, "DRAM"))
-		return block_of_dram(level);
-	return level->store.entries ? row_of_sram(level) / (double)level->store.cluster_size : 0;
+	const struct storage_level *memory = level_storage(level);
+	const struct storage *store = &memory->store;
+	if (memory->dram || strstr(level->device, "DRAM"))
+		return block_of_dram(store);
+	return store->entries ? row_of_sram(store) / (double)store->cluster_size : 0;
 }
 
 double energy_of_mac(const char *device, int64_t bits)
@@ -277,7 +280,7 @@ static void apply(const struct ert_table *table, struct level *level)
 	if (level->kind == LEVEL_COMPUTE) {
 		apply_to_compute(table, level);
 	} else {
-		apply_exact(table, level->store.cluster_size, &level->pj);
+		apply_exact(table, level_storage(level)->store.cluster_size, &level->pj);
 		apply_timeloop(table, &level->timeloop_pj);
 	}
 }

@@ -417,7 +417,7 @@ static void open_row(struct domain *domain, int r)
 	row->split = row->split_by = -1;
 	uint32_t all = (UINT32_C(1) << shape->space_count) - 1;
 	row->keep = r == domain_outermost(arch) ? all : 0;
-	row->bypass = stores && !arch->levels[r].store.no_room ? 0 : all;
+	row->bypass = stores && !level_storage(&arch->levels[r])->store.no_room ? 0 : all;
 	for (int t = 0; t < SHAPE_SPACES_MOST; t++)
 		row->keep_by[t] = -1;
 }

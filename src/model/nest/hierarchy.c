@@ -55,7 +55,7 @@ static bool find_compute(struct hierarchy_making *making)
 	if (!storages)
 		WRONG(making, arch->span, "no level of the machine stores");
 	int outermost = domain_outermost(arch);
-	if (outermost >= 0 && arch->levels[outermost].store.no_room)
+	if (outermost >= 0 && level_storage(&arch->levels[outermost])->store.no_room)
 		WRONG(making, arch->levels[outermost].span,
 			"level '%s' is the outermost that stores, and it has no room",
 			arch->levels[outermost].name);
@@ -79,15 +79,15 @@ static int space_of(struct hierarchy_making *making, const struct space_value *v
 	return found;
 }
 
-static void take_scales(
-	struct hierarchy_making *making, const struct level *level, struct nest_level *nest)
+static void take_scales(struct hierarchy_making *making, const struct storage_level *memory,
+	struct nest_level *nest)
 {
 	for (int t = 0; t < making->shape->space_count; t++)
 		nest->rate_scale[t] = 1;
-	for (size_t i = 0; i < level->scales.count; i++) {
-		int t = space_of(making, &level->scales.at[i]);
+	for (size_t i = 0; i < memory->scales.count; i++) {
+		int t = space_of(making, &memory->scales.at[i]);
 		if (t >= 0)
-			nest->rate_scale[t] = level->scales.at[i].scale;
+			nest->rate_scale[t] = memory->scales.at[i].scale;
 	}
 }
 
@@ -102,16 +102,16 @@ static int rank_along(const struct shape *shape, int t, const char *dimension)
 	return rank;
 }
 
-static void take_rows(
-	struct hierarchy_making *making, const struct level *level, struct nest_level *nest)
+static void take_rows(struct hierarchy_making *making, const struct storage_level *memory,
+	struct nest_level *nest)
 {
 	const struct shape *shape = making->shape;
 	for (int t = 0; t < shape->space_count; t++)
 		nest->row_rank[t] = shape->spaces[t].rank_count - 1;
-	for (size_t i = 0; i < level->rows.count; i++) {
-		int t = space_of(making, &level->rows.at[i]);
+	for (size_t i = 0; i < memory->rows.count; i++) {
+		int t = space_of(making, &memory->rows.at[i]);
 		if (t >= 0)
-			nest->row_rank[t] = rank_along(shape, t, level->rows.at[i].dimension);
+			nest->row_rank[t] = rank_along(shape, t, memory->rows.at[i].dimension);
 	}
 }
 
@@ -144,20 +144,22 @@ static struct nest_level *add_level(struct hierarchy_making *making, const char 
 static void take_storage(
 	struct hierarchy_making *making, const struct level *level, struct nest_level *nest)
 {
+	const struct storage_level *memory = level_storage(level);
+	const struct storage *store = &memory->store;
 	nest->storage = true;
-	nest->store = level->store;
-	take_scales(making, level, nest);
-	take_rows(making, level, nest);
-	if (!level->store.entries)
+	nest->network = level->network;
+	nest->store = *store;
+	take_scales(making, memory, nest);
+	take_rows(making, memory, nest);
+	if (!store->entries)
 		return;
-	nest->size = level->store.entries;
-	if (level->store.multiple_buffering != 1)
-		nest->size = (int64_t)floor(
-			(double)level->store.entries / level->store.multiple_buffering);
+	nest->size = store->entries;
+	if (store->multiple_buffering != 1)
+		nest->size = (int64_t)floor((double)store->entries / store->multiple_buffering);
 	if (!nest->size)
 		WRONG(making, level->span,
 			"level '%s' holds no word: %lld of them, buffered %.10g times", level->name,
-			(long long)level->store.entries, level->store.multiple_buffering);
+			(long long)store->entries, store->multiple_buffering);
 }
 
 static void fan_out(struct hierarchy_making *making, const struct level *level)
@@ -204,8 +206,7 @@ static void add_fanout(struct hierarchy_making *making, int row)
 	nest->fanout_x = level->fanout_x;
 	nest->fanout_y = level->fanout_y;
 	nest->systolic = level->systolic;
-	nest->store.hop_pj = level->store.hop_pj;
-	nest->store.router_pj = level->store.router_pj;
+	nest->network = level->network;
 	fan_out(making, level);
 }
 
@@ -242,7 +243,8 @@ static void add_compute(struct hierarchy_making *making, const struct machine_pa
 	hierarchy->compute_mesh_x = making->mesh_x;
 	hierarchy->compute_mesh_y = making->mesh_y;
 	hierarchy->vector = part->vector;
-	hierarchy->compute_rate = part->vector ? level->vector_rate : level->mac_rate;
+	hierarchy->compute_rate =
+		part->vector ? level_compute(level)->vector_rate : level_compute(level)->mac_rate;
 	if (hierarchy->compute_rate.num > hierarchy->compute_rate.den)
 		add_free_level(making, level);
 }
@@ -555,8 +557,8 @@ void hierarchy_price(struct hierarchy *hierarchy, struct arena *arena, const str
 {
 	const struct level *compute = &arch->levels[hierarchy->compute_row];
 	const struct action_energies *pj = energies_of(compute, counting);
-	bool vector = hierarchy->vector && compute->vector_priced;
-	hierarchy->compute_pj = vector ? compute->vector_pj : pj->compute;
+	bool vector = hierarchy->vector && level_compute(compute)->vector_priced;
+	hierarchy->compute_pj = vector ? level_compute(compute)->vector_pj : pj->compute;
 	hierarchy->compute_energy_source =
 		source_of(compute, counting, vector ? ENERGY_OF_LEVEL : pj->origin);
 	for (int i = 0; i < hierarchy->level_count; i++) {

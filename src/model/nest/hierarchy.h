@@ -45,7 +45,8 @@ struct nest_level {
 	bool systolic;              /* the block below is a part of the systolic array */
 	bool ring; /* a reduce ring joins the children of the block below, and adds their sums */
 
-	struct storage store; /* of a level that only fans out, the energies of its network */
+	struct network_energies network; /* of the block below */
+	struct storage store;            /* of a level that only fans out, without limits */
 	int64_t size; /* words an instance may hold: floor(entries / multiple_buffering); 0: unlimited */
 	double rate_scale[SHAPE_SPACES_MOST]; /* per_dataspace_bandwidth_consumption_scale, 1 */
 

@@ -846,8 +846,8 @@ static void read_machine(struct broadcast_draft *draft, const struct arch *arch)
 		broadcast->copying = arch->copying;
 	}
 	if (arch && arch->lx >= 0) {
-		broadcast->scratchpad_bytes = arch->levels[arch->lx].capacity;
-		broadcast->scratchpad_alignment = arch->levels[arch->lx].alignment;
+		broadcast->scratchpad_bytes = arch_lx(arch)->capacity;
+		broadcast->scratchpad_alignment = arch_lx(arch)->alignment;
 	}
 	fields_read(&draft->map, &pipes_noun, &broadcast->copying, &clock);
 	read_columns(draft,

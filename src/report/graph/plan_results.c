@@ -440,12 +440,13 @@ json_t *timeline_machine(const struct outcome *outcome)
 {
 	const struct arch *arch = outcome->plan->arch;
 	double ns = arch_nanoseconds(arch, 1);
-	struct ratio read = level_ports(&arch->levels[arch->hbm]).read;
+	struct ratio read = storage_ports(&arch_hbm(arch)->store).read;
 	const struct level *units[] = {&arch->levels[arch->compute], &arch->levels[arch->vector]};
 	double fastest = 0; /* operations of all instances each cycle */
 	for (int i = 0; i < 2; i++) {
+		const struct compute_level *unit = level_compute(units[i]);
 		double rate = (double)units[i]->instances *
-			      ratio_double(i ? units[i]->vector_rate : units[i]->mac_rate);
+			      ratio_double(i ? unit->vector_rate : unit->mac_rate);
 		fastest = rate > fastest ? rate : fastest;
 	}
 	json_t *machine = json_pack("{s:s}", "name", arch->name);

@@ -526,7 +526,7 @@ static void add_multipliers(struct text *text, const struct nest_report *report)
 	const struct hierarchy *hierarchy = report->hierarchy;
 	const struct level *row = &report->arch->levels[hierarchy->compute_row];
 	add_title(text, 0, hierarchy->compute_name);
-	text_add(text, "    Word bits             : %" PRId64 "\n", row->store.word_bits);
+	text_add(text, "    Word bits             : %" PRId64 "\n", level_compute(row)->word_bits);
 	text_add(text, "    Instances             : %s\n",
 		instances_text(text->arena, hierarchy->compute_mesh_x, hierarchy->compute_mesh_y));
 	text_add(text, "    Compute energy        : %.2f pJ\n", hierarchy->compute_pj);

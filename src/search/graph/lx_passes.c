@@ -191,7 +191,7 @@ struct staging_gathering {
 
 static void try_tile(struct staging_gathering *gathering, int64_t rows, int64_t sticks)
 {
-	int64_t alignment = gathering->arch->levels[gathering->arch->lx].alignment;
+	int64_t alignment = arch_lx(gathering->arch)->alignment;
 	struct staging staging = {.rows = rows, .sticks = sticks};
 	int64_t chunks = staging_chunks(&gathering->sliding, &staging);
 	if (chunks > CHUNKS_TRIED)
@@ -368,7 +368,7 @@ static size_t count_tiles(const struct lx_graph *graph)
 
 static int64_t pitch_of(const struct lx_graph *graph, const struct staging *staging)
 {
-	int64_t alignment = graph->arch->levels[graph->arch->lx].alignment;
+	int64_t alignment = arch_lx(graph->arch)->alignment;
 	return number_align_up(staging_bytes(staging), alignment);
 }
 
@@ -622,7 +622,7 @@ struct lx_buffers lx_buffers(const struct lx_graph *graph)
 		find_parents(&gathering, b);
 	struct lx_buffers buffers = {
 		.packing = {.capacity = graph->planning->lx_capacity,
-			.alignment = graph->arch->levels[graph->arch->lx].alignment,
+			.alignment = arch_lx(graph->arch)->alignment,
 			.count = gathering.count,
 			.buffers = gathering.buffers},
 		.tensors = gathering.tensors,

@@ -220,7 +220,7 @@ static struct lx_room open_room(const struct lx_trying *trial)
 	}
 	room.packing = (struct packing){
 		.capacity = number_min(arch_lx_capacity(plan->arch), trial->planning->lx_capacity),
-		.alignment = plan->arch->levels[plan->arch->lx].alignment,
+		.alignment = arch_lx(plan->arch)->alignment,
 		.count = room.stay_count,
 		.goal = PACKING_FIT,
 		.buffers = room.buffers};

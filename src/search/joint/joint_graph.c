@@ -265,7 +265,7 @@ const struct joint_space *joint_graph_make(
 		narrow(&making, &narrowed.aim.fixed);
 	made = made && find_options(&making, space);
 	if (made) {
-		space->alignment = question->arch->levels[question->arch->lx].alignment;
+		space->alignment = arch_lx(question->arch)->alignment;
 		fill_tensors(&making, space);
 		fill_bundles(&making, space);
 		space->graph = make_graph(&making);

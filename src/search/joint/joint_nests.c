@@ -152,7 +152,7 @@ static int64_t find_bytes(const struct nest_range *range, int tensor)
 	users_life(&range->making->users, tensor, &at.from, &at.to);
 	struct layout layout = plan_stay_layout(range->plan, &at);
 	return number_align_up(
-		view_bytes(&layout, &at.view), number_max(1, arch->levels[arch->lx].alignment));
+		view_bytes(&layout, &at.view), number_max(1, arch_lx(arch)->alignment));
 }
 
 static bool is_listed(const struct nest_tensor *list, int count, int tensor)
@@ -403,8 +403,8 @@ static bool choose_step(
 					       : NEST_JOINT_TICKS;
 	int64_t begun = count_begun(range, step);
 	question.resumes = begun < range->iterations;
-	double buffers = number_max(1, arch->levels[arch->lx].store.multiple_buffering);
-	int64_t own = bytes_at(range, step, true), whole = arch->levels[arch->lx].capacity;
+	double buffers = number_max(1, arch_lx(arch)->store.multiple_buffering);
+	int64_t own = bytes_at(range, step, true), whole = arch_lx(arch)->capacity;
 	out->others = bytes_at(range, step, false);
 	int64_t room = level - out->others;
 	if (room <= 0)

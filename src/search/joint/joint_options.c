@@ -177,7 +177,7 @@ static void joint_clone_outs(const struct joint_choosing *choosing, struct joint
 			.tensor = tensor, .view = *view, .offset = draft->option.room};
 		draft->option.room += number_align_up(
 			view_bytes(&making->question->workload->tensors[tensor].layout, view),
-			arch->levels[arch->lx].alignment);
+			arch_lx(arch)->alignment);
 	}
 	qsort(outs, (size_t)out_count, sizeof *outs, joint_by_tensor);
 	draft->option.outs = outs;

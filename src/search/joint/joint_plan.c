@@ -94,7 +94,7 @@ static const struct staging *make_staging(
 	const struct arch *arch = building->graph->question.arch;
 	struct staging *staging = arena_new(building->arena, struct staging);
 	*staging = (struct staging){option->rows, option->sticks, option->count, {0}};
-	int64_t pitch = number_align_up(staging_bytes(staging), arch->levels[arch->lx].alignment);
+	int64_t pitch = number_align_up(staging_bytes(staging), arch_lx(arch)->alignment);
 	for (int k = 0; k < option->count; k++)
 		staging->addresses[k] = building->packing->rooms[building->step] + k * pitch;
 	return staging;

@@ -163,7 +163,7 @@ static bool pack_insides(struct trying *trying, struct joint_run *run)
 		}
 	}
 	struct packing packing = {.capacity = question->planning->lx_capacity,
-		.alignment = question->arch->levels[question->arch->lx].alignment,
+		.alignment = arch_lx(question->arch)->alignment,
 		.goal = PACKING_PEAK,
 		.count = (size_t)run->inside_count,
 		.buffers = buffers};

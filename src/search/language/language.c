@@ -56,8 +56,8 @@ static bool may_lie(const struct language *language, int t)
 static const struct arch *make_roomy(const struct arch *arch, struct arena *arena)
 {
 	struct arch *roomy = arena_copy(arena, arch, sizeof *arch);
-	roomy->levels[arch->lx].capacity = INT64_C(1) << 50;
-	roomy->levels[arch->lx].reserve = INT64_C(1) << 49;
+	roomy->levels[arch->lx].storage.capacity = INT64_C(1) << 50;
+	roomy->levels[arch->lx].storage.reserve = INT64_C(1) << 49;
 	return roomy;
 }
 

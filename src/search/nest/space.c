@@ -69,8 +69,8 @@ static bool may_hand_on(const struct space *space, const struct tiling_level *le
 	for (int i = 0; i < hierarchy->level_count; i++)
 		may |= hierarchy->levels[i].no_temporal_reuse != 0;
 	for (int i = 0; i < hierarchy->level_count; i++)
-		priced |= hierarchy->levels[i].store.hop_pj > 0 ||
-			  hierarchy->levels[i].store.router_pj > 0;
+		priced |= hierarchy->levels[i].network.hop_pj > 0 ||
+			  hierarchy->levels[i].network.router_pj > 0;
 	if (level->spatial)
 		return may || priced || level->level == 0;
 	for (int i = 0; i <= (priced ? level->level : 0); i++)

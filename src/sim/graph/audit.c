@@ -528,7 +528,7 @@ struct audit *audit_open(const struct program *program, int rank, struct race *r
 	audit->cover = cover_open(program->workload, arena);
 	audit->allotments = allotment_index_make(program, arena);
 	audit->poll = poll;
-	audit->lx_bytes = arch->lx < 0 ? 0 : arch->levels[arch->lx].capacity;
+	audit->lx_bytes = arch->lx < 0 ? 0 : arch_lx(arch)->capacity;
 	if (!arch_moves_boxes(arch))
 		audit->whole = audit_whole_open(program, arena);
 	if (rank == 0)

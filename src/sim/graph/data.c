@@ -118,7 +118,7 @@ struct data *data_open_lx(
 		.kernel = kernel_apply,
 		.made = arena_array(arena, void *, program->workload->tensor_count),
 		.sums = arena_array(arena, float *, program->workload->tensor_count),
-		.lx_bytes = arch->lx < 0 ? 0 : arch->levels[arch->lx].capacity};
+		.lx_bytes = arch->lx < 0 ? 0 : arch_lx(arch)->capacity};
 	return data;
 }
 

@@ -86,7 +86,7 @@ struct shuffle {
 
 static struct shuffle find_shuffle(const struct program *program, const struct op *op)
 {
-	const struct level *hbm = &program->arch->levels[program->arch->hbm];
+	const struct storage_level *hbm = arch_hbm(program->arch);
 	const struct access *result = &op->writes[0];
 	const struct layout *layout = &program->workload->tensors[result->tensor].layout;
 	struct shuffle shuffle = {.inside = first_loops(program, op, result)};
@@ -118,7 +118,7 @@ static struct shuffle find_shuffle(const struct program *program, const struct o
 static int64_t shuffle_time(const struct paces *paces, const struct instruction *instruction,
 	const struct op *op, const struct shuffle *shuffle)
 {
-	const struct level *hbm = &paces->program->arch->levels[paces->program->arch->hbm];
+	const struct storage_level *hbm = arch_hbm(paces->program->arch);
 	const struct region *box = &instruction->transfer->box->region;
 	bool along = instruction->engine == ENGINE_DMA_OUT;
 	for (int i = 0; i < op->read_count; i++)
@@ -166,9 +166,9 @@ static int64_t run_time(const struct paces *paces, const struct instruction *ins
 	const struct program *program = paces->program;
 	const struct region *box = &instruction->transfer->box->region;
 	const struct layout *layout = &program->workload->tensors[box->tensor].layout;
-	int64_t runs = 1, longest = program->arch->levels[program->arch->hbm].run_bytes;
-	int64_t page = program->arch->levels[program->arch->hbm].page_bytes;
-	int64_t open = program->arch->levels[program->arch->hbm].open_planes;
+	int64_t runs = 1, longest = arch_hbm(program->arch)->run_bytes;
+	int64_t page = arch_hbm(program->arch)->page_bytes;
+	int64_t open = arch_hbm(program->arch)->open_planes;
 	int64_t places = 1; /* of the tensor where such a run may lie */
 	bool apart = false; /* what lies outside the dimensions that the box has whole */
 	const struct op *op = &program->workload->ops[program->step_ops[instruction->step]];
@@ -229,8 +229,7 @@ static int64_t bank_time(const struct paces *paces, const struct instruction *in
 	if (pace.num == 0 || !takes_rows(program->workload, op) ||
 		(op->primitive->kind == OP_MAP && !number_mul(pace.den, 2, &pace.den)))
 		return 0;
-	for (apart *= STICK_BYTES / 2;
-		apart >= program->arch->levels[program->arch->hbm].plane_span; apart /= 2)
+	for (apart *= STICK_BYTES / 2; apart >= arch_hbm(program->arch)->plane_span; apart /= 2)
 		time = number_min(paces->longest, time + paces_time(paces, pace, box->sticks));
 	return time;
 }
@@ -248,7 +247,7 @@ static int64_t far_time(const struct paces *paces, const struct instruction *ins
 		return 0;
 	for (int d = 0; d < layout->rank - 1; d++)
 		size *= layout->size[d];
-	for (size /= 2; size >= program->arch->levels[program->arch->hbm].write_span; size /= 2)
+	for (size /= 2; size >= arch_hbm(program->arch)->write_span; size /= 2)
 		time = number_min(
 			paces->longest, time + paces_time(paces, paces->write_far, box->sticks));
 	return time;
@@ -602,7 +601,7 @@ static bool uses_again(const struct program *program, const struct op *op)
 {
 	const struct workload *workload = program->workload;
 	const struct layout *result = &workload->tensors[op->writes[0].tensor].layout;
-	int64_t span = program->arch->levels[program->arch->hbm].plane_span;
+	int64_t span = arch_hbm(program->arch)->plane_span;
 	int64_t plane = result->rank > 2 ? STICK_BYTES * result->size[result->rank - 2] : 0;
 	int moving = 0;
 	for (int i = 0; i < op->read_count && op->primitive->kind == OP_MAP; i++) {

@@ -103,7 +103,7 @@ static int clamp_step(const struct program *program, int step)
 static bool is_inside(const struct program *program, const struct allotment *allotment)
 {
 	const struct arch *arch = program->arch;
-	int64_t capacity = arch->lx < 0 ? 0 : arch->levels[arch->lx].capacity;
+	int64_t capacity = arch->lx < 0 ? 0 : arch_lx(arch)->capacity;
 	return allotment->size >= 0 && allotment->address >= 0 && allotment->size <= capacity &&
 	       allotment->address <= capacity - allotment->size;
 }
@@ -535,7 +535,7 @@ struct shadow *shadow_open(const struct program *program, int rank, struct race 
 	struct faults *faults, struct arena *arena)
 {
 	struct shadow *shadow = arena_new(arena, struct shadow);
-	int64_t lx = program->arch->lx < 0 ? 0 : program->arch->levels[program->arch->lx].capacity;
+	int64_t lx = program->arch->lx < 0 ? 0 : arch_lx(program->arch)->capacity;
 	shadow->program = program;
 	shadow->race = race;
 	shadow->faults = faults;

@@ -117,12 +117,13 @@ static struct pace turn_pace(int64_t ticks, struct ratio turn)
 static void open_measured(struct paces *paces, const struct arch *arch, int64_t ticks)
 {
 	struct ratio turn = {0, 1}, repeated = {0, 1}, moved = {0, 1}, far = {0, 1};
-	if (arch->hbm >= 0)
-		far = arch->levels[arch->hbm].write_far;
-	if (arch->hbm >= 0 && paces->hbm_shared) {
-		turn = arch->levels[arch->hbm].turn;
-		repeated = arch->levels[arch->hbm].turn_repeated;
-		moved = arch->levels[arch->hbm].turn_restickify;
+	const struct storage_level *hbm = arch->hbm < 0 ? NULL : arch_hbm(arch);
+	if (hbm)
+		far = hbm->write_far;
+	if (hbm && paces->hbm_shared) {
+		turn = hbm->turn;
+		repeated = hbm->turn_repeated;
+		moved = hbm->turn_restickify;
 	}
 	if (arch->lane_cores)
 		ticks = pace_refine(ticks, STICK_BYTES, arch->lane_rate);
@@ -134,21 +135,21 @@ static void open_measured(struct paces *paces, const struct arch *arch, int64_t 
 		ticks = pace_refine(ticks, STICK_BYTES, (struct ratio){repeated.den, repeated.num});
 	if (moved.num)
 		ticks = pace_refine(ticks, STICK_BYTES, (struct ratio){moved.den, moved.num});
-	if (arch->hbm >= 0 && arch->levels[arch->hbm].run.num) {
-		struct ratio run = arch->levels[arch->hbm].run;
+	if (hbm && hbm->run.num) {
+		struct ratio run = hbm->run;
 		ticks = pace_refine(ticks, 1, (struct ratio){run.den, run.num});
 	}
 	paces->ticks = ticks;
-	if (arch->hbm >= 0 && arch->levels[arch->hbm].run.num) {
-		struct ratio run = arch->levels[arch->hbm].run;
+	if (hbm && hbm->run.num) {
+		struct ratio run = hbm->run;
 		paces->run = pace_find(ticks, 1, (struct ratio){run.den, run.num});
 	}
-	if (arch->hbm >= 0 && arch->levels[arch->hbm].page.num) {
-		struct ratio page = arch->levels[arch->hbm].page;
+	if (hbm && hbm->page.num) {
+		struct ratio page = hbm->page;
 		paces->page = pace_find(ticks, 1, (struct ratio){page.den, page.num});
 	}
-	if (arch->hbm >= 0)
-		paces->plane = turn_pace(ticks, arch->levels[arch->hbm].plane);
+	if (hbm)
+		paces->plane = turn_pace(ticks, hbm->plane);
 	paces->turn[TURN_ONCE] = turn_pace(ticks, turn);
 	paces->turn[TURN_REPEATED] = turn_pace(ticks, repeated);
 	paces->turn[TURN_RESTICKIFY] = turn_pace(ticks, moved);
@@ -156,7 +157,7 @@ static void open_measured(struct paces *paces, const struct arch *arch, int64_t 
 	if (arch->lane_cores)
 		paces->lane = pace_find(ticks, STICK_BYTES, arch->lane_rate);
 	if (arch->compute >= 0)
-		paces->tile = ticks * arch->levels[arch->compute].tile_cycles;
+		paces->tile = ticks * level_compute(&arch->levels[arch->compute])->tile_cycles;
 }
 
 /* Returns the number of cores that compute, by step. */
@@ -177,20 +178,21 @@ static int64_t *count_cores(const struct program *program, struct arena *arena)
 struct paces *paces_open(
 	const struct program *program, const struct nests *nests, struct arena *arena)
 {
-	static const struct level unlimited;
+	static const struct storage_level unlimited;
 	const struct arch *arch = program->arch;
-	const struct level *hbm = arch->hbm < 0 ? &unlimited : &arch->levels[arch->hbm];
-	const struct level *lx = arch->lx < 0 ? &unlimited : &arch->levels[arch->lx];
-	struct level_ports home = level_ports(hbm), inner = level_ports(lx);
+	const struct storage_level *hbm = arch->hbm < 0 ? &unlimited : arch_hbm(arch);
+	const struct storage_level *lx = arch->lx < 0 ? &unlimited : arch_lx(arch);
+	struct storage_ports home = storage_ports(&hbm->store), inner = storage_ports(&lx->store);
 	struct ratio mac = {0, 1}, strided = {0, 1}, vector = {0, 1}, reduction = {0, 1},
 		     restickify = {0, 1}, stream = {0, 1};
 	if (arch->compute >= 0) {
-		mac = core_rate(arch, arch->levels[arch->compute].mac_rate);
-		strided = core_rate(arch, arch->levels[arch->compute].strided_mac_rate);
-		vector = core_rate(arch, arch->levels[arch->compute].vector_rate);
-		reduction = core_rate(arch, arch->levels[arch->compute].reduction_rate);
-		restickify = core_rate(arch, arch->levels[arch->compute].restickify_rate);
-		stream = core_rate(arch, arch->levels[arch->compute].operand_rate);
+		const struct compute_level *array = level_compute(&arch->levels[arch->compute]);
+		mac = core_rate(arch, array->mac_rate);
+		strided = core_rate(arch, array->strided_mac_rate);
+		vector = core_rate(arch, array->vector_rate);
+		reduction = core_rate(arch, array->reduction_rate);
+		restickify = core_rate(arch, array->restickify_rate);
+		stream = core_rate(arch, array->operand_rate);
 	}
 
 	struct paces *paces = arena_new(arena, struct paces);
