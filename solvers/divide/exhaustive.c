@@ -35,7 +35,7 @@ static bool spans_fit(const struct division_walk *walk)
 	return true;
 }
 
-static void offer(struct run *run, const struct problem *problem, const int64_t *splits)
+static void splits_offer(struct run *run, const struct problem *problem, const int64_t *splits)
 {
 	struct mapping *mapping = arena_new(run_arena(run), struct mapping);
 	*mapping = core_row_mapping(
@@ -45,7 +45,7 @@ static void offer(struct run *run, const struct problem *problem, const int64_t 
 }
 
 /* Once `reduces`, no other reduction loop is split. */
-static void visit(struct division_walk *walk, int l, int64_t used, bool reduces)
+static void division_visit(struct division_walk *walk, int l, int64_t used, bool reduces)
 {
 	const struct op *op = walk->iteration->op;
 	if (l == op->loop_count) {
@@ -54,7 +54,7 @@ static void visit(struct division_walk *walk, int l, int64_t used, bool reduces)
 		walk->ended = !run_spend(walk->run, 1);
 		if (walk->ended)
 			return;
-		offer(walk->run, walk->problem, walk->splits);
+		splits_offer(walk->run, walk->problem, walk->splits);
 		walk->offers++;
 		return;
 	}
@@ -64,7 +64,7 @@ static void visit(struct division_walk *walk, int l, int64_t used, bool reduces)
 		if (split > walk->cores / used || (reduction && reduces))
 			break;
 		walk->splits[l] = split;
-		visit(walk, l + 1, used * split, reduces || reduction);
+		division_visit(walk, l + 1, used * split, reduces || reduction);
 	}
 }
 
@@ -89,13 +89,14 @@ static void run_exhaustive(struct run *run, const struct problem *problem)
 		run_complain(run, planning->strict, problem->op, "op '%s': %s", op->name, why);
 	if (!walk.iteration) {
 		if (run_spend(run, 1))
-			offer(run, problem, walk.splits);
+			splits_offer(run, problem, walk.splits);
 		return;
 	}
 	for (int l = 0; l < op->loop_count; l++)
 		walk.divisors[l] = number_divisors(run_arena(run),
 			number_gcd(walk.iteration->size[l], op_units(problem->workload, op, l)));
-	visit(&walk, 0, 1, !ring_reduces(&problem->arch->reduce_ring, op->primitive->partial));
+	division_visit(
+		&walk, 0, 1, !ring_reduces(&problem->arch->reduce_ring, op->primitive->partial));
 	if (!walk.offers && !walk.ended)
 		run_complain(run, true, problem->op,
 			"op '%s': no division over %" PRId64

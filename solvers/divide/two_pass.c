@@ -158,7 +158,7 @@ struct combining {
 	uint64_t tried;
 };
 
-static void weigh(struct combining *c)
+static void combining_weigh(struct combining *c)
 {
 	c->tried++;
 	int64_t span = iteration_span(c->iteration, c->operand, c->splits);
@@ -176,7 +176,7 @@ static void weigh(struct combining *c)
 static void combine(struct combining *c, int at, int64_t used)
 {
 	if (at == c->loop_count) {
-		weigh(c);
+		combining_weigh(c);
 		return;
 	}
 	int l = c->loops[at];
@@ -560,7 +560,7 @@ static void splits_take(const struct op_division *d, const struct two_pass *made
 	}
 }
 
-static void divide(struct op_division *d, int64_t *splits)
+static void op_divide_twice(struct op_division *d, int64_t *splits)
 {
 	struct arena *arena = run_arena(d->run);
 	const struct planning *planning = d->problem->planning;
@@ -608,7 +608,7 @@ static void run_spyre(struct run *run, const struct problem *problem)
 			.cores =
 				core_row_cores(problem->arch, planning, &problem->workload->ops[o]),
 		};
-		divide(&d, splits);
+		op_divide_twice(&d, splits);
 		mappings[o - first] = core_row_mapping(
 			problem->arch, planning, &problem->workload->ops[o], splits);
 	}

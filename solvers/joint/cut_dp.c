@@ -441,7 +441,7 @@ static bool run_pass(struct search *search, size_t width, bool is_first)
 }
 
 /* Wider and wider, until nothing is dropped; false: the budget is spent. */
-static bool widen(struct search *search)
+static bool search_widen(struct search *search)
 {
 	for (size_t width = CUT_WIDTH_FIRST;; width *= CUT_WIDTH_TIMES) {
 		if (!run_pass(search, width, width == CUT_WIDTH_FIRST))
@@ -475,7 +475,7 @@ static void leave_room(struct search *search)
 		steps_leave_room(
 			search->steps, search->frame->space->capacity / CUT_ROOM_PARTS * part);
 		search->found = false;
-		widen(search);
+		search_widen(search);
 	}
 	search->bound = bound;
 }
@@ -503,7 +503,7 @@ static void search(struct run *run, const struct frame *frame)
 	search.relaxations = relaxations_open(frame, search.steps, arena);
 	if (frame_relays(frame))
 		find_first(&search, arena);
-	bool done = widen(&search);
+	bool done = search_widen(&search);
 	if (!search.best && search.unpacked != JOINT_NEVER)
 		leave_room(&search);
 	prove(&search, done);

@@ -825,7 +825,7 @@ static bool go_on(void *user, uint64_t iterations, int rows)
 	return run_spend(callback->run, 1 + iterations * (uint64_t)rows / ROWS_OF_A_TICK);
 }
 
-static void found(void *user, const double *values)
+static void joint_ilp_found(void *user, const double *values)
 {
 	struct ilp_callback *callback = user;
 	struct arena *arena = run_arena(callback->run);
@@ -895,13 +895,13 @@ static void solve_all(struct ilp_callback *callback)
 {
 	struct run *run = callback->run;
 	struct milp_wishes wishes = {
-		.user = callback, .go_on = go_on, .found = found, .covers = true};
+		.user = callback, .go_on = go_on, .found = joint_ilp_found, .covers = true};
 	for (int round = 0; round < ROUNDS_MOST; round++) {
 		callback->found = false;
 		struct milp_answer answer =
 			milp_solve(callback->program->milp, &wishes, run_arena(run));
 		if (answer.values)
-			found(callback, answer.values);
+			joint_ilp_found(callback, answer.values);
 		if (answer.status == PROOF_NONE)
 			run_complain(run, false, -1, "ilp: GLPK gave up: %s", answer.fault);
 		if (answer.status == PROOF_INFEASIBLE && !callback->found)

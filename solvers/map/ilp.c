@@ -43,7 +43,7 @@ static double best(const struct rounds *rounds)
 	return least;
 }
 
-static void found(void *user, const double *values)
+static void map_ilp_found(void *user, const double *values)
 {
 	struct rounds *rounds = user;
 	struct ilp_point point;
@@ -84,12 +84,14 @@ static struct milp_answer solve_round(
 	if (near)
 		ilp_compact_stay(compact, near);
 	rounds->work_most = rounds->work + work;
-	struct milp_wishes wishes = {
-		.gap = ILP_GAP_PERMILLE / 1000.0, .user = rounds, .go_on = go_on, .found = found};
+	struct milp_wishes wishes = {.gap = ILP_GAP_PERMILLE / 1000.0,
+		.user = rounds,
+		.go_on = go_on,
+		.found = map_ilp_found};
 	struct milp_answer answer = milp_solve(compact->milp, &wishes, rounds->arena);
 	if (!answer.values)
 		return answer;
-	found(rounds, answer.values);
+	map_ilp_found(rounds, answer.values);
 	ilp_compact_learn(compact, answer.values, rounds->arena, &rounds->cuts);
 	return answer;
 }

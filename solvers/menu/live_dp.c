@@ -409,7 +409,7 @@ static void set_incumbent(struct menu_search *search)
 	best->cost = capture_cost(search->menu.question->capture, best);
 }
 
-static void offer(struct menu_search *search)
+static void menu_offer(struct menu_search *search)
 {
 	struct arena *arena = run_arena(search->run);
 	struct capture_answer *answer = arena_copy(arena, &search->best, sizeof search->best);
@@ -757,7 +757,7 @@ static enum verdict place_answer(
 			answer->addresses[kept.buffers[k]] =
 				packed.candidates[0].placement->addresses[k];
 		search->best = *answer;
-		offer(search);
+		menu_offer(search);
 		return VERDICT_YES;
 	}
 	if (packed.status != PROOF_INFEASIBLE || search->nogoods.count == NOGOODS_MOST) {
@@ -837,7 +837,7 @@ static void run_live_dp(struct run *run, const struct problem *problem)
 			menu = search.menu.items[b].buffer->division_count;
 	search.hits = arena_array(search.arena, int, menu);
 	set_incumbent(&search);
-	offer(&search);
+	menu_offer(&search);
 	search.bound = search.menu.rest[0];
 	find_best(&search);
 	bool optimal = capture_compare(&search.bound, &search.best.cost) >= 0;

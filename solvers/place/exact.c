@@ -21,7 +21,7 @@ struct peak {
 	bool is_over, is_too_large;
 };
 
-static void offer(struct run *run, const struct placement *placement, int64_t value)
+static void placement_offer(struct run *run, const struct placement *placement, int64_t value)
 {
 	struct candidate candidate = {.stage = STAGE_PLACE, .placement = placement};
 	run_offer(run, &candidate, (double)value);
@@ -31,7 +31,7 @@ static void find_fit(struct run *run, const struct packing *packing)
 {
 	const struct placement *hinted = start_hinted(run, packing);
 	if (hinted) {
-		offer(run, hinted, 0);
+		placement_offer(run, hinted, 0);
 		run_prove(run, PROOF_OPTIMAL, 0);
 		return;
 	}
@@ -39,7 +39,7 @@ static void find_fit(struct run *run, const struct packing *packing)
 		.packing = packing, .capacity = packing->capacity, .explain = true};
 	struct pack_answer answer = pack(run, &question, run_arena(run));
 	if (answer.status == VERDICT_YES) {
-		offer(run, answer.placement, 0);
+		placement_offer(run, answer.placement, 0);
 		run_prove(run, PROOF_OPTIMAL, 0);
 	} else if (answer.status == VERDICT_NO) {
 		run_prove(run, PROOF_INFEASIBLE, 0);
@@ -48,7 +48,7 @@ static void find_fit(struct run *run, const struct packing *packing)
 	} else if (answer.is_too_large) {
 		const struct placement *start = start_layout(run, packing);
 		if (start) {
-			offer(run, start, 0);
+			placement_offer(run, start, 0);
 			run_prove(run, PROOF_OPTIMAL, 0);
 			return;
 		}
@@ -95,7 +95,7 @@ static enum verdict ask_packer(struct peak *peak, int64_t capacity, uint64_t nod
 	if (answer.status == VERDICT_YES) {
 		peak->value = placement_peak(peak->packing, answer.placement);
 		arena_adopt(run_arena(peak->run), arena);
-		offer(peak->run, answer.placement, peak->value);
+		placement_offer(peak->run, answer.placement, peak->value);
 	} else {
 		arena_close(arena);
 	}
@@ -157,7 +157,7 @@ static void find_peak(struct run *run, const struct packing *packing)
 	const struct placement *start = start_layout(run, packing);
 	if (start) {
 		peak.value = placement_peak(packing, start);
-		offer(run, start, peak.value);
+		placement_offer(run, start, peak.value);
 		run_report(run, (double)peak.value, (double)peak.bound);
 	}
 	for (uint64_t nodes = EXACT_ROUND_NODES; goes_on(&peak);)

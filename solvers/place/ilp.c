@@ -599,7 +599,7 @@ static bool is_whole(const struct packing *packing, const struct placement *plac
 	return packing_check(packing, placement).a < 0;
 }
 
-static void found(void *user, const double *values)
+static void place_ilp_found(void *user, const double *values)
 {
 	struct ilp_asking *asking = user;
 	const struct packing *packing = asking->program->packing;
@@ -688,10 +688,10 @@ static void ilp_run(struct run *run, const struct problem *problem)
 		run_prove(run, PROOF_INFEASIBLE, 0);
 		return;
 	}
-	struct milp_wishes wishes = {.user = &asking, .go_on = go_on, .found = found};
+	struct milp_wishes wishes = {.user = &asking, .go_on = go_on, .found = place_ilp_found};
 	struct milp_answer answer = milp_solve(asking.program->milp, &wishes, run_arena(run));
 	if (answer.values)
-		found(&asking, answer.values);
+		place_ilp_found(&asking, answer.values);
 	conclude(&asking, &answer);
 }
 

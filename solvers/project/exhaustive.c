@@ -17,8 +17,8 @@ static struct score score_of(const struct schedule *schedule, const struct alloc
 		.wire = to->wire};
 }
 
-static bool fits(const struct project_search *search, const struct projection *projection,
-	bool ports, struct score *score)
+static bool projection_fits(const struct project_search *search,
+	const struct projection *projection, bool ports, struct score *score)
 {
 	struct projection_facts facts =
 		projection_facts(&search->spec->recurrence, projection, search->spec);
@@ -62,7 +62,7 @@ static void project_run(struct run *run, const struct problem *problem)
 			}
 			struct projection *projection = arena_new(arena, struct projection);
 			*projection = projections_make(&space, allocation, schedule);
-			if (!fits(search, projection, !early, &score))
+			if (!projection_fits(search, projection, !early, &score))
 				continue;
 			const char *key =
 				project_text(arena, &search->spec->recurrence, projection);

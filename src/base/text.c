@@ -366,7 +366,7 @@ struct columns {
 	size_t count;
 };
 
-static struct edit_line measure(struct arena *arena, const char *at, size_t length)
+static struct edit_line edit_line_measure(struct arena *arena, const char *at, size_t length)
 {
 	struct edit_line line = {.at = at, .offsets = arena_array(arena, size_t, 2 * length + 1)};
 	for (size_t i = 0; i < length;) {
@@ -597,7 +597,7 @@ const char *fit_text(struct arena *arena, const char *all, size_t limit)
 		struct array(struct edit_line) found = {0};
 		for (size_t length; *all && *all != '\n'; all += length + (all[length] == '\n')) {
 			length = strcspn(all, "\n");
-			*array_add(arena, &found) = measure(arena, all, length);
+			*array_add(arena, &found) = edit_line_measure(arena, all, length);
 		}
 		add_block(&text, &(struct lines){arena, found.at, found.count, limit});
 		for (; *all == '\n'; all++)

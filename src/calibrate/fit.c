@@ -605,10 +605,10 @@ static void read_attribute(struct file_reading *reading, const char *level,
 }
 
 /* Every map with `attributes` and `free`, wherever it is. */
-static void visit(struct file_reading *reading, const struct node *node)
+static void file_visit(struct file_reading *reading, const struct node *node)
 {
 	for (size_t i = 0; node->kind == NODE_LIST && i < node->count; i++)
-		visit(reading, node->items[i]);
+		file_visit(reading, node->items[i]);
 	if (node->kind != NODE_MAP)
 		return;
 	const struct node *name = node_find(node, "name"), *free = node_find(node, "free");
@@ -618,7 +618,7 @@ static void visit(struct file_reading *reading, const struct node *node)
 				node_find(node, "attributes"));
 	for (size_t i = 0; i < node->count; i++)
 		if (node->entries[i].value != free)
-			visit(reading, node->entries[i].value);
+			file_visit(reading, node->entries[i].value);
 }
 
 static int compare_places(const void *a, const void *b)
@@ -638,7 +638,7 @@ bool machine_file_read(struct arena *arena, const struct source *source, struct 
 		.free = arena_array(arena, struct free_attribute, FREE_MOST)};
 	if (!root)
 		return false;
-	visit(&reading, root);
+	file_visit(&reading, root);
 	qsort(reading.free, reading.count, sizeof *reading.free, compare_places);
 	*out = (struct machine_file){source, reading.count, reading.free};
 	return !diag_failed(diag);

@@ -88,13 +88,13 @@ static const struct field range_fields[] = {
 };
 const struct noun range_noun = {.name = "range", .fields = range_fields};
 
-static bool refuse(const struct range_draft *range, const char *why)
+static bool range_refuse(const struct range_draft *range, const char *why)
 {
 	return reading_refuse(range->reading, range->map, "the range %s", why);
 }
 
 /* Below, at or above 0: a - b.  What is wrong in words, or NULL. */
-static const char *compare(struct value a, struct value b, int *sign)
+static const char *values_compare(struct value a, struct value b, int *sign)
 {
 	struct value rest;
 	const char *why = value_sub(a, b, &rest);
@@ -108,9 +108,9 @@ static bool range_append(struct range_draft *range, struct value value)
 	struct arena *arena = range->reading->arena;
 	const char *text = value_text(arena, value);
 	if (!text)
-		return refuse(range, "is of no unit that has a name");
+		return range_refuse(range, "is of no unit that has a name");
 	if (range->values.count == RANGE_MOST)
-		return refuse(range, "has more than a million values");
+		return range_refuse(range, "has more than a million values");
 	*array_add(arena, &range->values) = node_scalar(arena, text, range->map->span);
 	return true;
 }
@@ -121,23 +121,23 @@ static bool walk(struct range_draft *range, struct value by,
 {
 	int way = 0, side = 0, moved = 0;
 	struct value at = range->from, after;
-	const char *why = compare(range->to, range->from, &way);
+	const char *why = values_compare(range->to, range->from, &way);
 	while (!why) {
-		why = compare(range->to, at, &side);
+		why = values_compare(range->to, at, &side);
 		if (why || (side && side != way))
 			break;
 		if (!range_append(range, at))
 			return false;
 		why = next(at, by, &after);
 		if (!why)
-			why = compare(after, at, &moved);
+			why = values_compare(after, at, &moved);
 		if (!why && moved != way && way)
-			return refuse(range, "never reaches its end by such steps");
+			return range_refuse(range, "never reaches its end by such steps");
 		if (!way)
 			break;
 		at = after;
 	}
-	return why ? refuse(range, why) : true;
+	return why ? range_refuse(range, why) : true;
 }
 
 static bool is_whole(struct value value)
@@ -170,7 +170,7 @@ static bool spread(struct range_draft *range, int64_t count)
 		if (!range_append(range, value))
 			return false;
 	}
-	return why ? refuse(range, why) : true;
+	return why ? range_refuse(range, why) : true;
 }
 
 const struct node *const *range_values(
@@ -185,7 +185,7 @@ const struct node *const *range_values(
 	if (diag_errors(map->reading->diag) > map->errors)
 		return NULL;
 	if (step->given + factor->given + (range->count > 0) > 1) {
-		refuse(&draft, "has one of 'step', 'factor' and 'count'");
+		range_refuse(&draft, "has one of 'step', 'factor' and 'count'");
 		return NULL;
 	}
 	if (range->count)

@@ -353,7 +353,7 @@ struct task_result store_result(sqlite3_stmt *statement, int first)
 }
 
 /* Below 0: a stays before b. */
-static int compare(const struct task_result *a, const struct task_result *b)
+static int task_results_compare(const struct task_result *a, const struct task_result *b)
 {
 	int order = strcmp(b->version, a->version);
 	if (!order)
@@ -374,7 +374,7 @@ static bool is_settled(struct store *store, const struct task_result *result, si
 	store_bind_text(statement, 1, result->spec);
 	while (store_row(store, statement)) {
 		struct task_result known = store_result(statement, 0);
-		int order = compare(&known, result);
+		int order = task_results_compare(&known, result);
 		*differ += order != 0;
 		settled = order <= 0;
 	}

@@ -583,7 +583,7 @@ static int report_drawings(struct arena *arena, const char *folder,
 
 /* Columns of pareto.csv that are shown, with their titles; amounts have their unit in each cell. */
 enum style { AS_IT_STANDS, WITH_UNIT, CYCLES, PERCENT, RATIO };
-static const struct column {
+static const struct report_column {
 	const char *name, *title;
 	enum style style;
 } columns[] = {
@@ -619,7 +619,7 @@ static const struct amount_unit *unit_of(const json_t *rows, const char *name)
 static const char *cell_text(
 	struct arena *arena, const json_t *rows, const json_t *row, int c, bool estimated)
 {
-	const struct column *column = &columns[c];
+	const struct report_column *column = &columns[c];
 	const char *name = estimated && column->style == CYCLES ? "estimate_cycles" : column->name;
 	const json_t *cell = json_object_get(row, name);
 	double value = json_number_value(cell);

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-struct choices array(struct choice);
+struct solver_choices array(struct choice);
 struct given_array array(struct given_name);
 
 bool kind_takes(const struct input_kind *kind, const struct option *setting)
@@ -31,8 +31,8 @@ bool kind_takes(const struct input_kind *kind, const struct option *setting)
 
 /* --- what is for inputs of other kinds */
 
-static void refuse(const struct inputs *inputs, const struct option *setting, const char *called,
-	struct span span)
+static void setting_refuse(const struct inputs *inputs, const struct option *setting,
+	const char *called, struct span span)
 {
 	if (!kind_takes(inputs->kind, setting))
 		diag_error(inputs->diag, span, "'%s' is for %s; this is %s", called,
@@ -50,11 +50,11 @@ static void refuse_others(struct inputs *inputs)
 			continue;
 		const struct node *value = read_node(&inputs->search, key, OPTIONAL);
 		if (value)
-			refuse(inputs, setting, key, value->span);
+			setting_refuse(inputs, setting, key, value->span);
 	}
 	for (size_t i = 0; i < arguments->option_count; i++) {
 		const struct option_value *value = &arguments->options[i];
-		refuse(inputs, value->option,
+		setting_refuse(inputs, value->option,
 			arena_format(inputs->arena, "--%s", value->option->name), value->span);
 	}
 }
@@ -171,7 +171,7 @@ static void refuse_stage(struct inputs *inputs, const char *stage, struct span s
 		count == 1 ? "one stage" : "stages", text_read(&text), stage);
 }
 
-static void solver_choose(struct inputs *inputs, struct choices *choices, const char *stage,
+static void solver_choose(struct inputs *inputs, struct solver_choices *choices, const char *stage,
 	const char *name, struct span span, bool line)
 {
 	int s = 0;
@@ -187,7 +187,7 @@ static void solver_choose(struct inputs *inputs, struct choices *choices, const 
 		*array_add(inputs->arena, choices) = (struct choice){solver, span, line};
 }
 
-static void read_solvers(struct inputs *inputs, struct choices *choices)
+static void read_solvers(struct inputs *inputs, struct solver_choices *choices)
 {
 	const struct node *map =
 		inputs->search.map ? read_node(&inputs->search, "solver", OPTIONAL) : NULL;
@@ -204,7 +204,7 @@ static void read_solvers(struct inputs *inputs, struct choices *choices)
 	}
 }
 
-static void take_solvers(struct inputs *inputs, struct choices *choices)
+static void take_solvers(struct inputs *inputs, struct solver_choices *choices)
 {
 	for (size_t i = 0; i < inputs->arguments->option_count; i++) {
 		const struct option_value *value = &inputs->arguments->options[i];
@@ -257,7 +257,7 @@ void inputs_settings(struct inputs *inputs, const struct hierarchy *hierarchy)
 	struct wishes *wishes = &inputs->wishes;
 	struct objective_scope scope = {
 		inputs->arena, inputs->diag, inputs->kind->subject, hierarchy};
-	struct choices choices = {0};
+	struct solver_choices choices = {0};
 	int simulate = (int)wishes->simulate;
 	refuse_others(inputs);
 	read_objectives(inputs, &scope);

@@ -891,7 +891,7 @@ static void read_lists(struct constraint_finding *finding, const struct node *co
 	}
 }
 
-static struct constraints found(const struct constraint_finding *finding)
+static struct constraints constraints_found(const struct constraint_finding *finding)
 {
 	return (struct constraints){.count = finding->found.count, .at = finding->found.at};
 }
@@ -903,7 +903,7 @@ struct constraints constraints_read(
 	if (!is_of_graph(context))
 		read_inline(&finding);
 	read_lists(&finding, lists);
-	return found(&finding);
+	return constraints_found(&finding);
 }
 
 struct constraints constraints_read_lists(
@@ -911,7 +911,7 @@ struct constraints constraints_read_lists(
 {
 	struct constraint_finding finding = {.context = *context};
 	read_lists(&finding, lists);
-	return found(&finding);
+	return constraints_found(&finding);
 }
 
 struct constraints constraints_of_mapping(
@@ -935,5 +935,5 @@ struct constraints constraints_of_mapping(
 		if (good && types[type].part != PART_MACHINE)
 			read_part(&finding, &map, types[type].part, &aim);
 	}
-	return found(&finding);
+	return constraints_found(&finding);
 }

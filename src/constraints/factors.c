@@ -486,7 +486,7 @@ struct party {
 	int at[2 * ARCH_LEVELS_MOST * SHAPE_DIMENSIONS_MOST];
 };
 
-static void join(struct party *party, int who)
+static void party_join(struct party *party, int who)
 {
 	int i = party->count;
 	while (i > 0 && party->at[i - 1] > who)
@@ -522,7 +522,7 @@ static const char *chain_text(
 		const struct chain_link *link = &chain->links[i];
 		const struct factor_domain *bounds = &link->bounds;
 		int who = least ? bounds->least_by : bounds->most_by;
-		join(party, who);
+		party_join(party, who);
 		if (who >= 0)
 			text_add(&text, "%s%s%s%lld at '%s' (%s)", text.length ? " x " : "", name,
 				bounds->least == bounds->most ? "="
@@ -582,8 +582,8 @@ static bool refuse_divisor(const struct factor_chain *chain, const struct chain_
 	if (above)
 		text_add(&near, "%s%lld", below ? " and " : "", (long long)above);
 	struct party party = {0};
-	join(&party, bounds->least_by);
-	join(&party, bounds->most_by);
+	party_join(&party, bounds->least_by);
+	party_join(&party, bounds->most_by);
 	complain(chain->domain, &party, clashes,
 		arena_format(clashes->arena,
 			"%s at '%s' (%s) does not divide dimension %s, which has %lld; %s would",
@@ -711,12 +711,12 @@ static void check_fanout(const struct domain *domain, int r, struct clashes *cla
 		text_add(&text, "%s%s%s%lld", text.length ? " x " : "",
 			domain->shape->dimensions[d].name,
 			bounds->least == bounds->most ? "=" : ">=", (long long)bounds->least);
-		join(&party, bounds->least_by);
+		party_join(&party, bounds->least_by);
 	}
 	if (row->split >= 0) {
 		text_add(&text, " with split %d", row->split);
-		join(&party, row->split_by);
-		join(&party, row->spatial_order_by);
+		party_join(&party, row->split_by);
+		party_join(&party, row->spatial_order_by);
 	}
 	complain(domain, &party, clashes,
 		arena_format(clashes->arena, "the fan-out %lld x %lld of '%s' has no room for %s",

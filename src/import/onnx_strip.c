@@ -98,7 +98,7 @@ static void put_varint(struct text *out, uint64_t value)
 }
 
 /* Measures the bytes of a field's value; false: they run past the end, or the type is unknown. */
-static bool measure(struct bytes *bytes, unsigned type, uint64_t *length)
+static bool bytes_measure(struct bytes *bytes, unsigned type, uint64_t *length)
 {
 	size_t from = bytes->next;
 	uint64_t value;
@@ -135,7 +135,7 @@ static bool strip(enum onnx_message message, struct bytes bytes, struct text *ou
 		uint64_t key, length;
 		enum onnx_message inside = OTHER;
 		*at = base + from;
-		if (!take_varint(&bytes, &key) || !measure(&bytes, key & 7, &length))
+		if (!take_varint(&bytes, &key) || !bytes_measure(&bytes, key & 7, &length))
 			return false;
 		enum treatment treatment = treat(message, key >> 3, &inside);
 		if (treatment == WALK && (key & 7) == 2) {

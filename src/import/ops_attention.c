@@ -21,7 +21,7 @@ static int score(struct build *b, int x, struct scoring how)
 }
 
 /* exp(x) / (sum of exp(x) + exp(sink)) along the last dimension of [b, h, g, s, t] */
-static int weigh(struct build *b, int x, int sink)
+static int attention_weights(struct build *b, int x, int sink)
 {
 	if (x < 0 || sink < 0)
 		return x < 0 ? -1 : build_softmax(b, x, 4, false);
@@ -60,7 +60,7 @@ static int attend(struct build *b, int q, int k, int v, int mask, struct scoring
 		scores = view_reshape(
 			b, build_map2(b, "add", view_reshape(b, scores, &plain), mask), &again);
 	}
-	int weights = weigh(b, scores, how.sink);
+	int weights = attention_weights(b, scores, how.sink);
 	return view_reshape(b, build_contract(b, weights, "bhgst", v, "bhtd", "bhgsd"), &whole);
 }
 

@@ -447,7 +447,7 @@ static enum lxplore_status call(
 }
 
 /* Says what is wrong. */
-static enum lxplore_status refuse(struct library_work *work)
+static enum lxplore_status work_refuse(struct library_work *work)
 {
 	return (enum lxplore_status)command_refuse(work->diag);
 }
@@ -457,7 +457,7 @@ static enum lxplore_status refuse(struct library_work *work)
 static enum lxplore_status check(struct library_work *work)
 {
 	return read_inputs(work) ? (enum lxplore_status)kind_check(&work->inputs, FORMAT_JSON)
-				 : refuse(work);
+				 : work_refuse(work);
 }
 
 enum lxplore_status lxplore_check(struct lxplore *run)
@@ -469,7 +469,7 @@ static enum lxplore_status score_by(struct library_work *work, bool simulated)
 {
 	return read_inputs(work)
 		       ? (enum lxplore_status)kind_score(&work->inputs, FORMAT_JSON, simulated)
-		       : refuse(work);
+		       : work_refuse(work);
 }
 
 static enum lxplore_status score(struct library_work *work)
@@ -537,7 +537,7 @@ static enum lxplore_status explore(struct library_work *work)
 	good &= option_integer(&work->arguments, "jobs", 0, work->diag, &jobs);
 	good &= option_integer(&work->arguments, "time-limit", 0, work->diag, &seconds);
 	if (!good)
-		return refuse(work);
+		return work_refuse(work);
 	struct listener_host host = {work->run, host_stop, host_progress};
 	struct listener listener = listener_hosted(seconds, &host);
 	struct exploring exploring = exploration_open(&work->inputs, &listener, work->people);
@@ -588,7 +588,7 @@ static enum lxplore_status place(struct library_work *work)
 {
 	struct captures_request request;
 	if (!read_capture(work, &request))
-		return refuse(work);
+		return work_refuse(work);
 	diag_print(work->diag, work->people);
 	struct listener_host host = {work->run, host_stop, host_progress};
 	struct listener listener = listener_hosted(request.seconds, &host);

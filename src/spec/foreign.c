@@ -176,7 +176,7 @@ static const struct node *compose_scalar(struct cfg_builder *b, const config_set
 
 static const struct node *compose_setting(struct cfg_builder *b, const config_setting_t *setting);
 
-static void weigh(struct node *parent, const struct node *child)
+static void cfg_weigh(struct node *parent, const struct node *child)
 {
 	parent->weight += child->weight;
 	if (parent->height < child->height + 1)
@@ -206,7 +206,7 @@ static const struct node *compose_group(struct cfg_builder *b, const config_sett
 				false};
 		else
 			items[i] = value;
-		weigh(node, value);
+		cfg_weigh(node, value);
 	}
 	b->at += strspn(b->text + b->at, " \t\r\n;");
 	if (!root && b->text[b->at] && strchr("})]", b->text[b->at]))
@@ -235,7 +235,7 @@ static const struct node *compose_setting(struct cfg_builder *b, const config_se
 	return node;
 }
 
-static bool refuse(const struct cfg_builder *b, size_t from, size_t to, const char *why)
+static bool cfg_refuse(const struct cfg_builder *b, size_t from, size_t to, const char *why)
 {
 	diag_error(b->diag, source_span(b->source, from, to), "%s", why);
 	return false;
@@ -246,7 +246,7 @@ static bool check_text(const struct cfg_builder *b)
 {
 	size_t settings = 0, depth = 0, length = b->source->length;
 	if (length > CFG_BYTES_MOST)
-		return refuse(b, 0, 0, "a libconfig file has at most 64 KiB");
+		return cfg_refuse(b, 0, 0, "a libconfig file has at most 64 KiB");
 	for (size_t at = 0; at < length; at++) {
 		char c = b->text[at];
 		size_t digits = isdigit((unsigned char)c) ? strspn(b->text + at, "0123456789") : 0;
@@ -254,14 +254,15 @@ static bool check_text(const struct cfg_builder *b)
 		depth += c == '{' || c == '(' || c == '[';
 		depth -= depth && (c == '}' || c == ')' || c == ']');
 		if (strncmp(b->text + at, "@include", 8) == 0)
-			return refuse(b, at, at + 8,
+			return cfg_refuse(b, at, at + 8,
 				"'@include' is not followed; give that file as an argument too");
 		if (digits > DIGITS_MOST && !(at && b->text[at - 1] == '.'))
-			return refuse(b, at, at + digits, "the number is too large");
+			return cfg_refuse(b, at, at + digits, "the number is too large");
 		if (depth > DEPTH_MOST)
-			return refuse(b, at, at + 1, "nested too deep");
+			return cfg_refuse(b, at, at + 1, "nested too deep");
 		if (settings > CFG_SETTINGS_MOST)
-			return refuse(b, at, at + 1, "a libconfig file has at most 5000 settings");
+			return cfg_refuse(
+				b, at, at + 1, "a libconfig file has at most 5000 settings");
 		at += digits ? digits - 1 : 0;
 	}
 	return true;
@@ -288,7 +289,7 @@ const struct node *cfg_compose(struct arena *arena, const struct source *source,
 	} else {
 		root = compose_setting(&b, config_root_setting(&config));
 		if (!root->count)
-			b.ended = !refuse(&b, 0, 0, "has no settings");
+			b.ended = !cfg_refuse(&b, 0, 0, "has no settings");
 	}
 	config_destroy(&config);
 	arena_close(scratch);

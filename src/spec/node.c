@@ -401,7 +401,7 @@ static bool builder_next(struct builder *b, struct yaml_step *step)
 static const struct node *compose_node(struct builder *b, const struct yaml_step *step);
 
 /* Adds what a child brings to the size of its parent; refuses what explodes. */
-static void weigh(struct builder *b, struct node *parent, const struct node *child)
+static void node_weigh(struct builder *b, struct node *parent, const struct node *child)
 {
 	struct span at = child->alias.source ? child->alias : child->span;
 	parent->weight += child->weight;
@@ -433,7 +433,7 @@ static void compose_list(struct builder *b, struct node *list, bool flow)
 		const struct node *item = compose_node(b, &step);
 		if (b->ended)
 			return;
-		weigh(b, list, item);
+		node_weigh(b, list, item);
 		*array_add(b->scratch, &items) = item;
 	}
 	close_span(list, &step, flow);
@@ -644,7 +644,7 @@ static void freeze_map(struct builder *b, struct node *map, const struct entries
 	map->count = entries->list.count;
 	map->entries = arena_copy(b->arena, entries->list.at, map->count * sizeof *map->entries);
 	for (size_t i = 0; i < map->count && !b->ended; i++)
-		weigh(b, map, map->entries[i].value);
+		node_weigh(b, map, map->entries[i].value);
 	index_keys(b, map);
 }
 

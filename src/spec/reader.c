@@ -409,7 +409,7 @@ static void note_decimal(const struct reading *reading, const struct node *node)
 			decimal > 1e3 ? 'M' : 'K', number * (decimal > 1e3 ? 1048576 : 1024));
 }
 
-static void weigh(struct reader *reader, const char *key, const struct node *node,
+static void unit_weigh(struct reader *reader, const char *key, const struct node *node,
 	const struct measure *measure)
 {
 	struct arena *arena = reader->reading->arena;
@@ -542,7 +542,7 @@ bool read_size(struct reader *reader, const char *key, enum need need, int64_t l
 	bool good = node && compute_whole(reader->reading, node, reader_place(reader, key), &size,
 				    least, most, bytes);
 	if (good)
-		weigh(reader, key, node, &size);
+		unit_weigh(reader, key, node, &size);
 	return good;
 }
 
@@ -577,7 +577,7 @@ bool read_hertz(struct reader *reader, const char *key, enum need need, struct r
 	bool good = node && compute_ratio(reader->reading, node, reader_place(reader, key),
 				    &clock_rate, false, out);
 	if (good)
-		weigh(reader, key, node, &clock_rate);
+		unit_weigh(reader, key, node, &clock_rate);
 	return good;
 }
 
@@ -594,7 +594,7 @@ bool read_nanoseconds(struct reader *reader, const char *key, enum need need, st
 	bool good = node && compute_ratio(reader->reading, node, reader_place(reader, key),
 				    &duration, true, out);
 	if (good)
-		weigh(reader, key, node, &duration);
+		unit_weigh(reader, key, node, &duration);
 	return good;
 }
 

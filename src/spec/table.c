@@ -77,7 +77,7 @@ static struct table_cell *add_cell(struct table *table, size_t count)
 }
 
 /* Complains about a row; of a table with `skips`, notes the complaint for the caller. */
-static void refuse(struct table *table, struct span at, const char *why)
+static void table_refuse(struct table *table, struct span at, const char *why)
 {
 	if (table->skips) {
 		table->wrong = why;
@@ -99,7 +99,7 @@ static size_t read_quoted(struct table *table, size_t at, struct table_cell *cel
 		*(*text)++ = bytes[at];
 	}
 	if (at >= table->row_to) {
-		refuse(table, part(table, cell->from, cell->from + 1),
+		table_refuse(table, part(table, cell->from, cell->from + 1),
 			"the quote that begins here does not end on its line");
 		return SIZE_MAX;
 	}
@@ -107,7 +107,7 @@ static size_t read_quoted(struct table *table, size_t at, struct table_cell *cel
 	while (at < table->row_to && is_blank(bytes[at]))
 		at++;
 	if (at < table->row_to && bytes[at] != ',') {
-		refuse(table, part(table, at, at + 1),
+		table_refuse(table, part(table, at, at + 1),
 			"a comma is expected after the closing quote");
 		return SIZE_MAX;
 	}
@@ -175,7 +175,7 @@ bool table_next(struct table *table)
 		if (count == table->column_count)
 			return true;
 		if (count)
-			refuse(table, table_row_span(table),
+			table_refuse(table, table_row_span(table),
 				arena_format(table->arena,
 					"this row has %zu cell%s; the header names %zu columns",
 					count, count == 1 ? "" : "s", table->column_count));

@@ -102,7 +102,7 @@ const char *quantity_name(enum quantity quantity)
 }
 
 /* Beside a size a bare number counts bytes; other units must be equal. */
-static const char *join(struct value *a, struct value *b)
+static const char *units_join(struct value *a, struct value *b)
 {
 	if (same_units(*a, *b))
 		return NULL;
@@ -117,7 +117,7 @@ static const char *join(struct value *a, struct value *b)
 
 const char *value_add(struct value a, struct value b, struct value *out)
 {
-	const char *why = join(&a, &b);
+	const char *why = units_join(&a, &b);
 	if (!why)
 		why = a.exact && b.exact ? fraction((wide)a.num * b.den + (wide)b.num * a.den,
 						   (wide)a.den * b.den, out)
@@ -240,7 +240,7 @@ const char *value_floor_div(struct value a, struct value b, struct value *out)
 const char *value_mod(struct value a, struct value b, struct value *out)
 {
 	struct value times;
-	const char *why = join(&a, &b);
+	const char *why = units_join(&a, &b);
 	if (!why)
 		why = value_floor_div(a, b, &times);
 	if (!why)
@@ -283,7 +283,7 @@ const char *value_pow(struct value a, struct value b, struct value *out)
 }
 
 /* -1, 0, 1 */
-static int compare(struct value a, struct value b)
+static int value_compare_exact(struct value a, struct value b)
 {
 	if (!a.exact || !b.exact)
 		return (a.real > b.real) - (a.real < b.real);
@@ -293,15 +293,15 @@ static int compare(struct value a, struct value b)
 
 const char *value_min(struct value a, struct value b, struct value *out)
 {
-	const char *why = join(&a, &b);
-	*out = compare(a, b) <= 0 ? a : b;
+	const char *why = units_join(&a, &b);
+	*out = value_compare_exact(a, b) <= 0 ? a : b;
 	return why;
 }
 
 const char *value_max(struct value a, struct value b, struct value *out)
 {
-	const char *why = join(&a, &b);
-	*out = compare(a, b) >= 0 ? a : b;
+	const char *why = units_join(&a, &b);
+	*out = value_compare_exact(a, b) >= 0 ? a : b;
 	return why;
 }
 

@@ -20,7 +20,7 @@ struct frame_building {
 	const char **why;
 };
 
-static bool refuse(struct frame_building *building, const char *why)
+static bool frame_refuse(struct frame_building *building, const char *why)
 {
 	*building->why = why;
 	return false;
@@ -50,7 +50,7 @@ static void note_use(struct frame_building *building, const struct joint_option 
 static bool check_option(struct frame_building *building, const struct joint_option *option)
 {
 	if (option->value < 0 || option->room < 0 || option->cores < 0)
-		return refuse(building, "an option has a value, room or cores below 0");
+		return frame_refuse(building, "an option has a value, room or cores below 0");
 	if (option->cores > building->frame->width_most)
 		building->frame->width_most = option->cores;
 	return true;
@@ -80,17 +80,18 @@ static bool find_lives(struct frame_building *building)
 			building->deaths[t] = building->hbm_last[t] = building->valid_last[t] =
 				space->op_count;
 		if (tensor->view_count >= INT16_MAX)
-			return refuse(building, "a tensor has more views than a state can say");
+			return frame_refuse(
+				building, "a tensor has more views than a state can say");
 		for (int v = 0; v < tensor->view_count; v++) {
 			if (tensor->bytes[v] < 0 || tensor->evict[v] < 0 || tensor->cores[v] < 0)
-				return refuse(
+				return frame_refuse(
 					building, "a view has bytes, cores or a price below 0");
 			if (tensor->cores[v] > building->frame->width_most)
 				building->frame->width_most = tensor->cores[v];
 		}
 		for (int v = 0; v < tensor->view_count * tensor->view_count; v++)
 			if (tensor->relay[v] < 0)
-				return refuse(building, "a relay has a price below 0");
+				return frame_refuse(building, "a relay has a price below 0");
 	}
 	return true;
 }
@@ -121,9 +122,9 @@ static bool price_bundles(struct frame_building *building)
 	const struct joint_space *space = building->space;
 	struct frame *frame = building->frame;
 	if (space->bundle_value < 0 || space->core_value < 0 || space->bundle_most < 0)
-		return refuse(building, "bundles have a price or limit below 0");
+		return frame_refuse(building, "bundles have a price or limit below 0");
 	if (frame->width_most >= UINT16_MAX || space->tensor_count >= UINT16_MAX)
-		return refuse(building, "more cores or tensors than a label can count");
+		return frame_refuse(building, "more cores or tensors than a label can count");
 	frame->args_most = space->bundle_most < space->tensor_count ? space->bundle_most : 0;
 	int64_t *over = arena_array(building->arena, int64_t, frame->width_most + 1);
 	for (int w = 0; w <= frame->width_most; w++) {
@@ -132,7 +133,7 @@ static bool price_bundles(struct frame_building *building)
 		over[w] = fits ? cut_add(space->bundle_value, cores) : JOINT_NEVER;
 	}
 	if (over[frame->width_most] > INT64_MAX / 8)
-		return refuse(building, "a bundle costs more than can be counted");
+		return frame_refuse(building, "a bundle costs more than can be counted");
 	frame->over = over;
 	rank_widths(building);
 	return true;
@@ -257,7 +258,7 @@ static bool make_cuts(struct frame_building *building)
 			if (c < building->births[t] || c > building->deaths[t])
 				continue;
 			if (cut->slot_count == CUT_SLOTS_MOST)
-				return refuse(
+				return frame_refuse(
 					building, "more tensors live at once than a state can say");
 			uint64_t bit = UINT64_C(1) << cut->slot_count;
 			slots[c * space->tensor_count + t] = (int8_t)cut->slot_count;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct growing array(struct menu_move);
+struct growing_moves array(struct menu_move);
 
 /* A move that is being made of an option. */
 struct move_making {
@@ -192,7 +192,7 @@ static int find_droppers(const struct move_making *making, int *outs)
 
 /* The codes that such a move demands are in its savings; it saves nothing with others. */
 static void make_dropping(struct move_making *making, const struct menu_move *kept, const int *outs,
-	int count, struct arena *arena, struct growing *moves)
+	int count, struct arena *arena, struct growing_moves *moves)
 {
 	const struct joint_option *option = making->option;
 	for (uint64_t set = 1; count && set < UINT64_C(1) << count; set++) {
@@ -264,7 +264,7 @@ struct moves moves_make(const struct frame *frame, int cut, struct arena *arena)
 	const struct joint_space *space = frame->space;
 	struct arena *scratch = arena_open(); /* of what grows */
 	struct arena *trial = arena_open();   /* of the moves of one option */
-	struct growing moves = {0};
+	struct growing_moves moves = {0};
 	for (size_t i = space->first_option[cut]; i < space->first_option[cut + 1]; i++) {
 		struct menu_move move;
 		struct arena_mark mark = arena_mark(trial);

@@ -289,7 +289,7 @@ struct relax_node {
 };
 
 struct nodes array(struct relax_node);
-struct list array(uint32_t);
+struct node_list array(uint32_t);
 
 /* The states that relaxations of one coarse space search, with their steps. */
 struct state_space {
@@ -311,14 +311,14 @@ struct relaxation {
 	int from, to;                        /* cuts */
 	const struct potential *begin, *end; /* NULL: of a whole answer */
 	struct cut_layer **layers;
-	struct nodes *nodes; /* by cut, then state */
-	struct list *kept;   /* by cut: the cheapest first, then those of evictions and relays */
+	struct nodes *nodes;    /* by cut, then state */
+	struct node_list *kept; /* by cut: the cheapest first, then those of evictions and relays */
 	int64_t *nothing;
 
 	/* what is looked at */
 	int cut;
 	uint32_t state;
-	struct list waiting;
+	struct node_list waiting;
 	int64_t *bounds;
 };
 
@@ -428,7 +428,7 @@ static bool take_steps(
 /* Evictions and relays, until they make nothing cheaper. */
 static bool keep_changed(struct relaxation *relaxation)
 {
-	struct list *kept = &relaxation->kept[relaxation->cut];
+	struct node_list *kept = &relaxation->kept[relaxation->cut];
 	size_t arrived = kept->count;
 	relaxation->waiting.count = 0;
 	for (size_t k = 0; k < arrived; k++)
@@ -483,7 +483,7 @@ static void lower_lesser(void *context, const uint16_t *codes)
 
 static void visit_lessers(struct relaxation *relaxation, int cut, coarse_visit *visit)
 {
-	const struct list *kept = &relaxation->kept[cut];
+	const struct node_list *kept = &relaxation->kept[cut];
 	struct lesser_state lesser_state = {.relaxation = relaxation, .cut = cut};
 	for (size_t k = 0; k < kept->count; k++) {
 		lesser_state.of = kept->at[k];
@@ -495,7 +495,7 @@ static void visit_lessers(struct relaxation *relaxation, int cut, coarse_visit *
 
 static bool go_forward(struct relaxation *relaxation, int cut)
 {
-	const struct list *kept = &relaxation->kept[cut];
+	const struct node_list *kept = &relaxation->kept[cut];
 	relaxation->cut = cut;
 	keep_cheapest(relaxation, cut);
 	if (!keep_changed(relaxation))
@@ -540,7 +540,7 @@ static bool check_lowered(const struct relaxation *relaxation, const int64_t *be
 /* Evictions and relays, until they make nothing cheaper. */
 static bool look_at_changes(struct relaxation *relaxation)
 {
-	const struct list *kept = &relaxation->kept[relaxation->cut];
+	const struct node_list *kept = &relaxation->kept[relaxation->cut];
 	size_t size = relaxation->count * sizeof(int64_t);
 	for (bool again = true; again;) {
 		again = false;
@@ -571,7 +571,7 @@ static void set_last(struct relaxation *relaxation, uint32_t state)
 
 static bool go_backward(struct relaxation *relaxation, int cut)
 {
-	const struct list *kept = &relaxation->kept[cut];
+	const struct node_list *kept = &relaxation->kept[cut];
 	bool last = cut == relaxation->to;
 	relaxation->cut = cut;
 	for (size_t k = 0; k < kept->count; k++) {
@@ -623,7 +623,7 @@ struct relaxation *relax_open(struct run *run, const struct state_space *states,
 	relaxation->bounds = arena_array(arena, int64_t, relaxation->count);
 	relaxation->nothing = arena_array(arena, int64_t, relaxation->count);
 	relaxation->nodes = arena_array(arena, struct nodes, frame->cut_count);
-	relaxation->kept = arena_array(arena, struct list, frame->cut_count);
+	relaxation->kept = arena_array(arena, struct node_list, frame->cut_count);
 	relaxation->layers = arena_array(arena, struct cut_layer *, frame->cut_count);
 	for (int c = 0; c < frame->cut_count; c++)
 		relaxation->layers[c] = layer_open(frame, c, arena);

@@ -53,7 +53,7 @@ int tile_cache_part(const struct tile_cache *cache, int dimension, int place, in
 	return place;
 }
 
-static bool fits(const struct level_tile_search *filling)
+static bool level_tile_fits(const struct level_tile_search *filling)
 {
 	const struct nest_frame *frame = filling->cache->frame;
 	double words = 0;
@@ -78,7 +78,7 @@ static bool is_largest(struct level_tile_search *filling)
 		if (at + 1 == filling->cache->completions->divisors[d].count)
 			continue;
 		place(filling, d, at + 1);
-		largest = !fits(filling);
+		largest = !level_tile_fits(filling);
 		place(filling, d, at);
 	}
 	return largest;
@@ -104,7 +104,7 @@ static void fill_tile(struct level_tile_search *filling, int n)
 	for (; at < count && filling->tried <= TILES_TRIED_MOST; at++) {
 		filling->tried++;
 		place(filling, d, at);
-		if (!fits(filling))
+		if (!level_tile_fits(filling))
 			break;
 		if (n + 1 < filling->count)
 			fill_tile(filling, n + 1);
@@ -145,7 +145,7 @@ static const struct nest_tiles *find_tiles(
 		filling.dimensions[filling.count - 2] = d;
 		filling.dimensions[filling.count - 1] = longest;
 	}
-	if (fits(&filling))
+	if (level_tile_fits(&filling))
 		fill_tile(&filling, 0);
 	tiles->known = filling.tried <= TILES_TRIED_MOST;
 	tiles->count = filling.tiles;
@@ -271,8 +271,8 @@ static bool look_outside(const struct nest_floors *floors, const struct entrants
 }
 
 /* Returns the cost of all words that enter, those that are closed this many times as much. */
-static struct nest_sums weigh(const struct nest_floors *floors, const struct entrants *entrants,
-	uint32_t closed, const double *times)
+static struct nest_sums entrants_weigh(const struct nest_floors *floors,
+	const struct entrants *entrants, uint32_t closed, const double *times)
 {
 	struct nest_sums sums;
 	memset(&sums, 0, sizeof sums);
@@ -297,7 +297,8 @@ static void find_least(struct nest_floors *floors, const struct entrants *entran
 		if (!look_outside(floors, entrants, tiles->at + n * dimension_count, times, &whole))
 			continue;
 		for (int p = 0; p < floors->pattern_count && !whole; p++) {
-			struct nest_sums sums = weigh(floors, entrants, floors->patterns[p], times);
+			struct nest_sums sums =
+				entrants_weigh(floors, entrants, floors->patterns[p], times);
 			if (!entry->fits)
 				entry->sums = sums;
 			nest_sums_lower(floors->view->frame, &entry->sums, &sums);
@@ -306,7 +307,7 @@ static void find_least(struct nest_floors *floors, const struct entrants *entran
 	}
 	if (whole) {
 		entry->fits = true;
-		entry->sums = weigh(floors, entrants, 0, NULL);
+		entry->sums = entrants_weigh(floors, entrants, 0, NULL);
 	}
 }
 
@@ -314,7 +315,7 @@ static void find_least(struct nest_floors *floors, const struct entrants *entran
 static struct level_entry find_entry(
 	struct nest_floors *floors, struct arena *arena, const struct entrants *entrants)
 {
-	struct level_entry entry = {true, weigh(floors, entrants, 0, NULL)};
+	struct level_entry entry = {true, entrants_weigh(floors, entrants, 0, NULL)};
 	if (entrants->j < 0 || !entrants->entering)
 		return entry;
 	const struct nest_tiles *tiles =

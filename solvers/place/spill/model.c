@@ -52,7 +52,7 @@ static int section_of(const struct stay_sweep *sweep, const struct spill_pair *p
 }
 
 /* Sums the load of each section from the items that begin and end in it. */
-static void measure(struct stay_sweep *sweep)
+static void stay_measure(struct stay_sweep *sweep)
 {
 	const struct spill_model *model = sweep->model;
 	struct section *sections = sweep->sections;
@@ -184,7 +184,7 @@ static void spill_rows_make(struct arena *arena, struct spill_model *model, size
 {
 	struct stay_sweep sweep = {.arena = arena, .model = model};
 	find_sections(&sweep);
-	measure(&sweep);
+	stay_measure(&sweep);
 	model->row_count = limit(&sweep, entries_most);
 	int *row_of = arena_array(arena, int, sweep.section_count + 1);
 	struct spill_row *rows = open_rows(&sweep, model->row_count, row_of);

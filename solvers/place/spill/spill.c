@@ -656,7 +656,7 @@ static double lost(const struct spilling *spilling, int64_t gain)
 	return (double)(model->all - gain * model->unit_gain);
 }
 
-static void offer(struct spilling *spilling)
+static void spilling_offer(struct spilling *spilling)
 {
 	if (!spilling->climb.better)
 		return;
@@ -694,7 +694,7 @@ static bool go_on(void *user, uint64_t iterations, int rows)
 	while (!is_done(spilling) && spilling->climb.work < spilling->work * spilling->share) {
 		spill_climb_step(&spilling->climb);
 		spilling->spent |= !run_spend(spilling->run, 1);
-		offer(spilling);
+		spilling_offer(spilling);
 	}
 	return !is_done(spilling);
 }
@@ -707,11 +707,11 @@ static bool *read_kept(struct spilling *spilling, const double *values)
 	return kept;
 }
 
-static void found(void *user, const double *values)
+static void spill_found(void *user, const double *values)
 {
 	struct spilling *spilling = user;
 	spill_climb_try(&spilling->climb, read_kept(spilling, values), SPILL_MASTER_NODES);
-	offer(spilling);
+	spilling_offer(spilling);
 }
 
 /* Returns the bound on the gain of all points, as a whole number. */
@@ -758,7 +758,7 @@ static void ask_master(struct spilling *spilling)
 {
 	struct arena *arena = arena_open();
 	struct milp_wishes wishes = {
-		.user = spilling, .go_on = go_on, .found = found, .covers = true};
+		.user = spilling, .go_on = go_on, .found = spill_found, .covers = true};
 	struct milp *master =
 		spill_master_make(arena, spilling->model, spilling->cuts.at, spilling->cuts.count);
 	struct milp_answer answer = milp_solve(master, &wishes, arena);
@@ -785,11 +785,11 @@ void spill_run(struct run *run, const struct problem *problem)
 	spilling.most = spilling.model->total;
 	spilling.share = 1;
 	spilling.climb = spill_climb_start(run, arena, spilling.model);
-	offer(&spilling);
+	spilling_offer(&spilling);
 	while (!is_done(&spilling)) {
 		ask_master(&spilling);
 		spilling.share = SPILL_CLIMB_SHARE;
-		offer(&spilling);
+		spilling_offer(&spilling);
 	}
 	bool optimal = spilling.climb.best.gain >= spilling.most;
 	if (!optimal && spilling.is_too_large)

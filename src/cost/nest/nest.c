@@ -380,7 +380,7 @@ static enum nest_verdict nest_derive_counting(const struct nest_model *model,
 	return nest_derive_rest(model, counting, counts, find_waits(model, counts), score);
 }
 
-static enum nest_verdict fail(struct nest_score *score, enum nest_verdict verdict, int level,
+static enum nest_verdict score_fail(struct nest_score *score, enum nest_verdict verdict, int level,
 	int64_t asked, int64_t given)
 {
 	score->level = level;
@@ -412,9 +412,9 @@ static enum nest_verdict check_tiles(const struct nest_model *model, const struc
 		if (verdict != NEST_FITS || (!level->size && !level->store.no_room))
 			continue;
 		if (sum > level->size)
-			verdict = fail(score, NEST_CAPACITY, i, sum, level->size);
+			verdict = score_fail(score, NEST_CAPACITY, i, sum, level->size);
 		else if ((double)sum < level->store.least_utilization * (double)level->size)
-			verdict = fail(score, NEST_UTILIZATION, i, sum, level->size);
+			verdict = score_fail(score, NEST_UTILIZATION, i, sum, level->size);
 	}
 	return fits ? verdict : NEST_OVERFLOW;
 }
@@ -425,7 +425,8 @@ static enum nest_verdict check_parallelism(
 {
 	if ((double)multipliers >= model->least_busy)
 		return NEST_FITS;
-	return fail(score, NEST_UTILIZATION, -1, multipliers, (int64_t)ceil(model->least_busy));
+	return score_fail(
+		score, NEST_UTILIZATION, -1, multipliers, (int64_t)ceil(model->least_busy));
 }
 
 /* Instances of each block that the mapping takes, against those it must. */
@@ -440,7 +441,7 @@ static enum nest_verdict check_usage(
 		for (int d = 0; d < model->shape->dimension_count; d++)
 			taken *= mapping->rows[level->block_row].spatial[d];
 		if ((double)taken / (double)all < level->least_usage)
-			return fail(score, NEST_IDLE, i, taken, all);
+			return score_fail(score, NEST_IDLE, i, taken, all);
 	}
 	return NEST_FITS;
 }

@@ -94,7 +94,7 @@ static int by_low(const void *a, const void *b)
 }
 
 /* Sorts, and makes one of those that touch. */
-static void join(struct intervals *intervals)
+static void intervals_join(struct intervals *intervals)
 {
 	size_t count = 0;
 	qsort(intervals->at, intervals->count, sizeof *intervals->at, by_low);
@@ -137,7 +137,7 @@ static struct intervals list_places(
 			(struct index_interval){checked_mul(&home->fits, coefficient, begin),
 				checked_mul(&home->fits, coefficient, end)};
 	}
-	join(&out);
+	intervals_join(&out);
 	return out;
 }
 
@@ -157,7 +157,7 @@ static struct intervals add_up(struct home_cover *home, struct intervals a, stru
 			out.at[out.count++] = (struct index_interval){
 				checked_add(&home->fits, a.at[i].low, b.at[k].low),
 				checked_add(&home->fits, a.at[i].high, b.at[k].high)};
-	join(&out);
+	intervals_join(&out);
 	return out;
 }
 

@@ -603,7 +603,7 @@ static void add_times(struct siblings *siblings, int64_t *sum, int64_t times, in
 }
 
 /* One context of all dimensions, and how often it is met. */
-static void look(struct siblings *siblings, int64_t times)
+static void siblings_look(struct siblings *siblings, int64_t times)
 {
 	bool served[NEST_CHILDREN_MOST];
 	int64_t entering = 0, handed_on = 0;
@@ -657,7 +657,7 @@ static bool look_at_turn(struct siblings *siblings, struct nest_turn turn)
 			siblings->context[d] = &siblings->contexts[d].at[chosen[d]];
 			times = checked_mul(siblings->fits, times, siblings->context[d]->count);
 		}
-		look(siblings, times);
+		siblings_look(siblings, times);
 		for (d = 0; d < siblings->dimension_count; d++) {
 			if (++chosen[d] < siblings->contexts[d].count)
 				break;

@@ -751,7 +751,7 @@ static struct reverse_step *add_step(struct reverse_work *work, enum reverse_kin
 }
 
 /* The one unknown loop of a mix. */
-static void divide(struct reverse_work *work, const struct mix *mix, int loop)
+static void reverse_divide(struct reverse_work *work, const struct mix *mix, int loop)
 {
 	int64_t by = mix->loops[loop], sign = by < 0 ? -1 : 1;
 	struct reverse_step *step = add_step(work, REVERSE_DIVIDE, loop);
@@ -776,13 +776,13 @@ static bool divide_some(struct reverse_work *work, bool *fits)
 	for (int r = 0; r < work->row_count; r++)
 		if (count_unknown(work, mixes[r].loops, &loop) == 1 &&
 			llabs(mixes[r].loops[loop]) == 1) {
-			divide(work, &mixes[r], loop);
+			reverse_divide(work, &mixes[r], loop);
 			return true;
 		}
 	*fits = eliminate(work, mixes);
 	for (int r = 0; *fits && r < work->row_count; r++)
 		if (count_unknown(work, mixes[r].loops, &loop) == 1) {
-			divide(work, &mixes[r], loop);
+			reverse_divide(work, &mixes[r], loop);
 			return true;
 		}
 	return false;

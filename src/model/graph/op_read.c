@@ -268,7 +268,7 @@ static struct span word_span(const struct op_draft *draft_op, struct word word)
 	return node_part(draft_op->text, word.at, word.end);
 }
 
-static bool fail(const struct op_draft *draft_op, struct word place, const char *text)
+static bool op_draft_fail(const struct op_draft *draft_op, struct word place, const char *text)
 {
 	diag_error(diag_of(draft_op), word_span(draft_op, place), "%s", text);
 	return false;
@@ -393,11 +393,12 @@ static bool build_index(struct op_draft *draft_op, const struct affine_sum *inde
 			return false;
 		if (!number_add(*most, reach, most) || *most >= EXTENT_MOST ||
 			*most <= -EXTENT_MOST)
-			return fail(draft_op, place, "this index runs past 2^31");
+			return op_draft_fail(draft_op, place, "this index runs past 2^31");
 		if (!term->name.text)
 			affine->offset += reach;
 	}
-	return affine->offset >= 0 || pad || fail(draft_op, place, "this index starts below 0");
+	return affine->offset >= 0 || pad ||
+	       op_draft_fail(draft_op, place, "this index starts below 0");
 }
 
 /* The tensor's shape, if this is where it first appears. */

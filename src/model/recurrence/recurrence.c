@@ -126,7 +126,7 @@ struct term_parser {
 	const struct term_names *names;
 };
 
-static const struct term *fail(struct term_parser *p, size_t from, size_t to, const char *text)
+static const struct term *term_fail(struct term_parser *p, size_t from, size_t to, const char *text)
 {
 	scan_fail(&p->scan, from, to, text);
 	return NULL;
@@ -162,7 +162,7 @@ static const struct term *make(struct term_parser *p, size_t from, enum term_kin
 	if (c && c->height > height)
 		height = c->height;
 	if (height == TERM_HEIGHT_MOST)
-		return fail(p, from, p->scan.at, "this has more operators than can be read");
+		return term_fail(p, from, p->scan.at, "this has more operators than can be read");
 	struct term *term = arena_new(p->scan.arena, struct term);
 	*term = (struct term){.kind = kind,
 		.of = {a, b, c},
@@ -239,7 +239,7 @@ static const struct term *parse_stream(struct term_parser *p, size_t from, const
 	if (!term_parser_take(p, ")")) {
 		do {
 			if (count == TERM_LOOPS_MOST)
-				return fail(p, from, p->scan.at, "more than 8 indices");
+				return term_fail(p, from, p->scan.at, "more than 8 indices");
 			if (!parse_index(p, &places[count++]))
 				return NULL;
 		} while (term_parser_take(p, ","));
@@ -248,7 +248,7 @@ static const struct term *parse_stream(struct term_parser *p, size_t from, const
 	}
 	int stream = p->names->stream ? p->names->stream(p->names->user, name) : 0;
 	if (stream < 0)
-		return fail(p, from, p->scan.at, "too many streams: at most 16");
+		return term_fail(p, from, p->scan.at, "too many streams: at most 16");
 	struct term *term = arena_new(p->scan.arena, struct term);
 	*term = (struct term){.kind = TERM_STREAM,
 		.index = stream,
@@ -276,7 +276,7 @@ static const struct term *parse_call(struct term_parser *p, size_t from, const c
 	if (!term_parser_take(p, ")"))
 		return fail_next(p, count < most ? "',' or ')'" : "')'");
 	if (count < 2)
-		return fail(p, from, p->scan.at,
+		return term_fail(p, from, p->scan.at,
 			select ? "select needs a condition and a value"
 			       : "min and max need two values");
 	return make(p, from,
@@ -326,7 +326,7 @@ static const struct term *parse_primary(struct term_parser *p)
 	size_t length = (size_t)(end - (p->scan.text + from));
 	if (!length || memchr(p->scan.text + from, 'x', length) ||
 		memchr(p->scan.text + from, 'X', length) || number > 1e300)
-		return fail(p, from, from + (length ? length : 1), "this is not a number");
+		return term_fail(p, from, from + (length ? length : 1), "this is not a number");
 	p->scan.at = from + length;
 	struct term *term = arena_new(p->scan.arena, struct term);
 	*term = (struct term){
@@ -339,7 +339,7 @@ static const struct term *parse_sign(struct term_parser *p)
 	scan_next(&p->scan);
 	size_t from = p->scan.at;
 	if (++p->depth > TERM_HEIGHT_MOST)
-		return fail(p, from, from + 1, "nested too deeply");
+		return term_fail(p, from, from + 1, "nested too deeply");
 	const struct term *term;
 	if (term_parser_take(p, "-")) {
 		term = parse_sign(p);
@@ -402,7 +402,7 @@ static bool is_chain(const struct term_parser *p, const struct term *term)
 static const struct term *parse_not(struct term_parser *p, size_t from)
 {
 	if (++p->depth > TERM_HEIGHT_MOST)
-		return fail(p, from, from + 1, "nested too deeply");
+		return term_fail(p, from, from + 1, "nested too deeply");
 	const struct term *inner = parse_level(p, NOT);
 	p->depth--;
 	return inner ? make(p, from, TERM_NOT, inner, NULL, NULL) : NULL;
@@ -426,7 +426,7 @@ static const struct term *parse_level(struct term_parser *p, enum operator_level
 			sign->swapped ? left : right, NULL);
 	}
 	if (left && level == COMPARISON && is_chain(p, left))
-		return fail(p, left->from, left->to,
+		return term_fail(p, left->from, left->to,
 			"comparisons do not chain: write 'a <= b and b < c'");
 	return left;
 }

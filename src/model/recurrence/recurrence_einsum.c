@@ -350,7 +350,7 @@ struct derivation {
 };
 
 /* Keeps the reason; false. */
-static bool refuse(struct derivation *to, const char *why)
+static bool derivation_refuse(struct derivation *to, const char *why)
 {
 	to->why = why;
 	return false;
@@ -387,8 +387,9 @@ static bool find_reuse(struct derivation *to, const struct dataspace *operand, s
 		}
 	}
 	if (!fits || !lattice_kernel(operand->rank_count, count, matrix, &kernel))
-		return refuse(to, arena_format(to->arena, "the coefficients of '%s' are too large",
-					  operand->name));
+		return derivation_refuse(
+			to, arena_format(to->arena, "the coefficients of '%s' are too large",
+				    operand->name));
 	*out = (struct lattice){.rank = kernel.rank, .columns = to->recurrence->loop_count};
 	for (int r = 0; r < kernel.rank; r++)
 		for (int i = 0; i < count; i++)
@@ -404,7 +405,7 @@ static int64_t steps_of(const struct derivation *to, int loop)
 }
 
 /* True if two points of the loops lie so far from each other. */
-static bool fits(const struct derivation *to, const int64_t *vector)
+static bool vector_fits(const struct derivation *to, const int64_t *vector)
 {
 	for (int i = 0; i < to->recurrence->loop_count; i++)
 		if (llabs(vector[i]) >= steps_of(to, i))
@@ -432,7 +433,8 @@ static bool find_carriers(
 	if (!find_reuse(to, from, reuse))
 		return false;
 	for (int r = 0; r < reuse->rank; r++) {
-		bool again = !fits(to, reuse->rows[r]) || crosses_padding(to, reuse->rows[r]);
+		bool again =
+			!vector_fits(to, reuse->rows[r]) || crosses_padding(to, reuse->rows[r]);
 		for (int i = 0; i < to->recurrence->loop_count; i++)
 			again |= reuse->rows[r][i] && to->einsum->reread >> i & 1;
 		if (!again)
@@ -478,7 +480,7 @@ static bool find_chain(
 	int others = 0;
 	for (int i = 0; i < to->einsum->split_count; i++)
 		if (!is_told(operand, &to->einsum->splits[i]))
-			return refuse(to,
+			return derivation_refuse(to,
 				arena_format(to->arena,
 					"'%s' is summed up along '%s' and others at once, which cannot be "
 					"split",
@@ -489,7 +491,7 @@ static bool find_chain(
 	for (int r = 0; r < reuse.rank; r++)
 		others += lattice_unit(reuse.rows[r], to->recurrence->loop_count) < 0;
 	if (others > 1)
-		return refuse(
+		return derivation_refuse(
 			to, arena_format(to->arena,
 				    "points of one element of '%s' lie along several "
 				    "directions that are not loops, so that no chain sums them up",
@@ -503,7 +505,7 @@ static bool find_chain(
 		add_unit(to, &reuse, i, &done, chain);
 	for (int r = 0; r < reuse.rank; r++)
 		if (lattice_unit(reuse.rows[r], to->recurrence->loop_count) < 0 &&
-			fits(to, reuse.rows[r]))
+			vector_fits(to, reuse.rows[r]))
 			memcpy(chain->rows[chain->rank++], reuse.rows[r], sizeof *chain->rows);
 	return true;
 }
@@ -533,7 +535,7 @@ static bool depend(struct derivation *to, const struct dataspace *operand, int s
 	const int64_t *vector, const struct term *when)
 {
 	return recurrence_depend(to->arena, to->recurrence, stream, vector, when, operand->span) ||
-	       refuse(to, "there are more than 64 dependences");
+	       derivation_refuse(to, "there are more than 64 dependences");
 }
 
 /* The term of an index. */
@@ -777,7 +779,7 @@ static bool begin_early(struct derivation *to)
 			       (to->least[load->before] - before->least);
 		if (load->along == load->before || seen >> load->before & 1 ||
 			!(seen >> load->along & 1) || to->einsum->sum != TERM_ADD)
-			return refuse(to,
+			return derivation_refuse(to,
 				arena_format(to->arena,
 					"'%s' cannot be shifted in along '%s' before '%s': it sees the "
 					"first of them, not the second, and is summed up",

@@ -195,7 +195,7 @@ struct einsum_draft {
 	uint32_t named; /* loops, as bits */
 };
 
-static bool refuse(const struct einsum_draft *draft, size_t at, size_t end, const char *why)
+static bool einsum_refuse(const struct einsum_draft *draft, size_t at, size_t end, const char *why)
 {
 	diag_error(draft->reading->diag, node_part(draft->text, at, end), "%s", why);
 	return false;
@@ -210,7 +210,7 @@ static int loop_of(struct einsum_draft *draft, const struct word *word)
 		return loop;
 	}
 	struct arena *arena = draft->reading->arena;
-	refuse(draft, word->at, word->end,
+	einsum_refuse(draft, word->at, word->end,
 		arena_format(arena, "'%s' is not a loop%s", word->text,
 			suggestion(arena, recurrence_loop_near(draft->recurrence, word->text),
 				"; give its extent in 'loops'")));
@@ -232,8 +232,8 @@ static bool read_operand(struct einsum_draft *draft, const struct einsum_operand
 			int64_t *sum =
 				loop < 0 ? &to->ranks[k].offset : &to->ranks[k].coefficient[loop];
 			if (!number_add(*sum, term->factor, sum))
-				return refuse(draft, from->indices[k].at, from->indices[k].end,
-					"the number is too large");
+				return einsum_refuse(draft, from->indices[k].at,
+					from->indices[k].end, "the number is too large");
 			*loops |= loop < 0 ? 0 : UINT32_C(1) << loop;
 		}
 	return true;
@@ -255,7 +255,7 @@ static bool check_loops(
 		else if (written & bit && reduced & bit)
 			why = "'%s' indexes the result, and is reduced";
 		if (why)
-			return refuse(draft, einsum->output.at, einsum->output.end,
+			return einsum_refuse(draft, einsum->output.at, einsum->output.end,
 				arena_format(arena, why, name, name));
 	}
 	return true;
@@ -269,7 +269,8 @@ static bool check_ranks(struct einsum_draft *draft, const struct einsum *parsed,
 		for (int k = 0; k < i; k++)
 			if (text_equal(einsum->operands[i].name, einsum->operands[k].name) &&
 				einsum->operands[i].rank_count != einsum->operands[k].rank_count)
-				return refuse(draft, parsed->reads[i].at, parsed->reads[i].end,
+				return einsum_refuse(draft, parsed->reads[i].at,
+					parsed->reads[i].end,
 					arena_format(draft->reading->arena,
 						"'%s' has %d indices elsewhere",
 						einsum->operands[i].name,
@@ -293,7 +294,7 @@ static bool read_einsum(const struct reading *reading, const struct node *text,
 		return reading_refuse(reading, text,
 			"'einsum' is a text such as \"C[m,n] = sum(k) A[m,k] * B[k,n]\"");
 	if (!einsum_parse(reading->arena, text->text, parsed, &fault))
-		return refuse(&draft, fault.from, fault.to, fault.text);
+		return einsum_refuse(&draft, fault.from, fault.to, fault.text);
 	if (!recurrence_einsum_sum(parsed->primitive, parsed->has_constant, &einsum->sum))
 		return reading_refuse(
 			reading, text, "not a sum of products, a sum, a max or a min");

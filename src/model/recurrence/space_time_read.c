@@ -16,13 +16,13 @@ struct transform_text {
 	size_t at;
 };
 
-static char look(struct transform_text *call)
+static char transform_look(struct transform_text *call)
 {
 	call->at += strspn(call->text->text + call->at, " \t\r\n");
 	return call->text->text[call->at];
 }
 
-static bool refuse(struct transform_text *call, size_t from, size_t to, const char *why)
+static bool transform_refuse(struct transform_text *call, size_t from, size_t to, const char *why)
 {
 	diag_error(call->reading->diag, node_part(call->text, from, to), "%s", why);
 	return false;
@@ -30,7 +30,7 @@ static bool refuse(struct transform_text *call, size_t from, size_t to, const ch
 
 static bool transform_take(struct transform_text *call, char wanted)
 {
-	if (look(call) != wanted)
+	if (transform_look(call) != wanted)
 		return false;
 	call->at++;
 	return true;
@@ -38,24 +38,25 @@ static bool transform_take(struct transform_text *call, char wanted)
 
 static bool expect(struct transform_text *call, char wanted, const char *where)
 {
-	char found = look(call);
+	char found = transform_look(call);
 	if (found == wanted) {
 		call->at++;
 		return true;
 	}
-	return refuse(call, call->at, call->at + (found != 0),
+	return transform_refuse(call, call->at, call->at + (found != 0),
 		arena_format(call->reading->arena, "'%c' is expected %s", wanted, where));
 }
 
 static const char *take_word(struct transform_text *call)
 {
-	look(call);
+	transform_look(call);
 	size_t from = call->at;
 	while (scan_is_letter(call->text->text[call->at]) ||
 		scan_is_digit(call->text->text[call->at]))
 		call->at++;
 	if (call->at == from) {
-		refuse(call, from, from + (call->text->text[from] != 0), "a name is expected here");
+		transform_refuse(call, from, from + (call->text->text[from] != 0),
+			"a name is expected here");
 		return NULL;
 	}
 	return arena_format(
@@ -76,11 +77,12 @@ static bool parse_reverse(struct transform_text *call, int loop)
 	const struct term *term =
 		term_parse(call->reading->arena, call->text->text, &call->at, &names, &fault);
 	if (!term)
-		return refuse(call, fault.from, fault.to, fault.text);
+		return transform_refuse(call, fault.from, fault.to, fault.text);
 	if (term_has_stream(term))
-		return refuse(call, from, call->at, "a reverse transform reads no streams");
+		return transform_refuse(
+			call, from, call->at, "a reverse transform reads no streams");
 	if (projection->reverse[loop])
-		return refuse(call, from, call->at,
+		return transform_refuse(call, from, call->at,
 			arena_format(call->reading->arena, "'%s' has a reverse already",
 				call->recurrence->loops[loop].name));
 	projection->reverse[loop] = term;
@@ -95,8 +97,8 @@ static bool read_reverse_term(const struct reading *reading, const struct node *
 	struct transform_text call = {reading, text, recurrence, projection, *at};
 	bool good = parse_reverse(&call, loop);
 	*at = call.at;
-	if (good && look(&call))
-		return refuse(&call, call.at, call.at + 1, "the value should end here");
+	if (good && transform_look(&call))
+		return transform_refuse(&call, call.at, call.at + 1, "the value should end here");
 	return good;
 }
 
@@ -128,7 +130,7 @@ static bool parse_sources(struct transform_text *call, int *loops, int *count)
 	if (!expect(call, '{', "before the source loops"))
 		return false;
 	do {
-		look(call);
+		transform_look(call);
 		size_t from = call->at;
 		const char *name = take_word(call);
 		if (!name)
@@ -137,7 +139,7 @@ static bool parse_sources(struct transform_text *call, int *loops, int *count)
 		if (loop < 0 || seen >> loop & 1) {
 			const char *near =
 				loop < 0 ? recurrence_loop_near(call->recurrence, name) : NULL;
-			return refuse(call, from, call->at,
+			return transform_refuse(call, from, call->at,
 				arena_format(call->reading->arena, "'%s' is %s%s", name,
 					loop < 0 ? "not a loop" : "named twice",
 					suggestion(call->reading->arena, near, "")));
@@ -157,15 +159,15 @@ static bool parse_rows(struct transform_text *call, int most)
 	if (!expect(call, '{', "before the destination loops"))
 		return false;
 	do {
-		look(call);
+		transform_look(call);
 		size_t from = call->at;
 		if (!(names[count] = take_word(call)))
 			return false;
 		for (int i = 0; i < count; i++)
 			if (text_equal(names[i], names[count]))
-				return refuse(call, from, call->at, "this name is taken");
+				return transform_refuse(call, from, call->at, "this name is taken");
 		if (++count > most)
-			return refuse(call, from, call->at,
+			return transform_refuse(call, from, call->at,
 				"there are more destination loops than source loops");
 	} while (transform_take(call, ','));
 	projection->space_count = count - 1;
@@ -178,7 +180,7 @@ static bool parse_rows(struct transform_text *call, int most)
 static bool parse_entry(struct transform_text *call, int64_t *out)
 {
 	bool negative = transform_take(call, '-');
-	look(call);
+	transform_look(call);
 	size_t from = call->at;
 	int64_t value = 0;
 	const char *text = call->text->text;
@@ -191,12 +193,12 @@ static bool parse_entry(struct transform_text *call, int64_t *out)
 		if (!name)
 			return false;
 		if (!term_variable(call->reading, name, &number) || number != floor(number))
-			return refuse(call, from, call->at,
+			return transform_refuse(call, from, call->at,
 				arena_format(call->reading->arena,
 					"'%s' is not a variable with a whole number", name));
 	}
 	if (number > PROJECTION_ENTRY_MOST || number < -PROJECTION_ENTRY_MOST)
-		return refuse(call, from, call->at, "entries go up to 1000000");
+		return transform_refuse(call, from, call->at, "entries go up to 1000000");
 	*out = negative ? -(int64_t)number : (int64_t)number;
 	return true;
 }
@@ -228,14 +230,14 @@ static bool parse_reverses(struct transform_text *call)
 {
 	call->at++;
 	do {
-		look(call);
+		transform_look(call);
 		size_t from = call->at;
 		const char *name = take_word(call);
 		if (!name)
 			return false;
 		int loop = recurrence_loop_named(call->recurrence, name);
 		if (loop < 0)
-			return refuse(call, from, call->at,
+			return transform_refuse(call, from, call->at,
 				arena_format(
 					call->reading->arena, "'%s' is not a source loop", name));
 		if (!expect(call, ',', "between a source loop and its value") ||
@@ -247,7 +249,7 @@ static bool parse_reverses(struct transform_text *call)
 
 static bool parse_flag(struct transform_text *call)
 {
-	look(call);
+	transform_look(call);
 	size_t from = call->at;
 	const char *name = take_word(call);
 	if (!name)
@@ -258,7 +260,8 @@ static bool parse_flag(struct transform_text *call)
 			return false;
 	}
 	if (!text_equal(name, "NoCheckTime") && !text_equal(name, "CheckTime"))
-		return refuse(call, from, call->at, "this is neither CheckTime nor NoCheckTime");
+		return transform_refuse(
+			call, from, call->at, "this is neither CheckTime nor NoCheckTime");
 	return true;
 }
 
@@ -277,18 +280,19 @@ static bool read_call(const struct reading *reading, const struct node *text,
 {
 	struct transform_text call = {reading, text, recurrence, out, 0};
 	int loops[RECURRENCE_LOOPS_MOST], count = 0;
-	look(&call);
+	transform_look(&call);
 	size_t from = call.at;
 	const char *name = take_word(&call);
 	if (name && transform_take(&call, '.')) { /* Z.space_time_transform(...) */
-		look(&call);
+		transform_look(&call);
 		from = call.at;
 		name = take_word(&call);
 	}
 	if (!name)
 		return false;
 	if (!text_equal(name, "space_time_transform"))
-		return refuse(&call, from, call.at, "space_time_transform is expected here");
+		return transform_refuse(
+			&call, from, call.at, "space_time_transform is expected here");
 	out->span = text->span;
 	if (!expect(&call, '(', "after space_time_transform") ||
 		!parse_sources(&call, loops, &count) ||
@@ -301,12 +305,13 @@ static bool read_call(const struct reading *reading, const struct node *text,
 		named |= UINT32_C(1) << loops[i];
 	add_outer_loops(recurrence, named, out);
 	while (transform_take(&call, ','))
-		if (look(&call) == '{' ? !parse_reverses(&call) : !parse_flag(&call))
+		if (transform_look(&call) == '{' ? !parse_reverses(&call) : !parse_flag(&call))
 			return false;
 	if (!expect(&call, ')', "at the end"))
 		return false;
 	transform_take(&call, ';');
-	return !look(&call) || refuse(&call, call.at, call.at + 1, "the call should end here");
+	return !transform_look(&call) ||
+	       transform_refuse(&call, call.at, call.at + 1, "the call should end here");
 }
 
 /* One row, or a list of rows. */

@@ -21,7 +21,7 @@ struct line_parse {
 	const char *example;
 };
 
-static bool refuse(struct line_parse *parse, const char *wanted)
+static bool line_refuse(struct line_parse *parse, const char *wanted)
 {
 	while (*parse->at == ' ')
 		parse->at++;
@@ -38,19 +38,19 @@ static bool refuse(struct line_parse *parse, const char *wanted)
 static bool expect(struct line_parse *parse, const char *text)
 {
 	return scan_text(&parse->at, text) ||
-	       refuse(parse, arena_format(parse->reading->arena, "'%s'", text));
+	       line_refuse(parse, arena_format(parse->reading->arena, "'%s'", text));
 }
 
 /* %name */
 static bool read_operand(struct line_parse *parse)
 {
 	if (!scan_text(&parse->at, "%"))
-		return refuse(parse, "an operand such as '%group'");
+		return line_refuse(parse, "an operand such as '%group'");
 	size_t length = 0;
 	while (isalnum((unsigned char)parse->at[length]) || parse->at[length] == '_')
 		length++;
 	parse->at += length;
-	return length || refuse(parse, "the operand's name");
+	return length || line_refuse(parse, "the operand's name");
 }
 
 /* One of some words, of any case, up to '>'. */
@@ -66,7 +66,7 @@ static bool read_one_of(struct line_parse *parse, const char *const *words, int 
 	struct text wanted = text_open(parse->reading->arena);
 	for (int w = 0; words[w]; w++)
 		text_add(&wanted, "%s'%s'", !w ? "" : words[w + 1] ? ", " : " or ", words[w]);
-	return refuse(parse, text_read(&wanted));
+	return line_refuse(parse, text_read(&wanted));
 }
 
 /* 1x1x1x128x32xf32 */
@@ -76,16 +76,16 @@ static bool read_shape(struct line_parse *parse, struct assembly_type *type)
 	int count = 0;
 	while (isdigit((unsigned char)parse->at[strspn(parse->at, " ")])) {
 		if (count == BROADCAST_RANK)
-			return refuse(parse, "an element type after five extents");
+			return line_refuse(parse, "an element type after five extents");
 		if (!scan_integer(&parse->at, &extents[count++]))
-			return refuse(parse, "a smaller extent");
+			return line_refuse(parse, "a smaller extent");
 		if (*parse->at != 'x')
-			return refuse(parse, "'x' and what follows it");
+			return line_refuse(parse, "'x' and what follows it");
 		parse->at++;
 	}
 	size_t length = strcspn(parse->at, " ,>");
 	if (!count || !element_parse(parse->at, length, &type->element))
-		return refuse(parse, count ? "an element type such as 'f32'" : "an extent");
+		return line_refuse(parse, count ? "an element type such as 'f32'" : "an extent");
 	parse->at += length;
 	for (int d = 0; d < BROADCAST_RANK; d++) {
 		int given = d - (BROADCAST_RANK - count);
@@ -112,7 +112,7 @@ static bool read_type(struct line_parse *parse, int64_t *ranks, struct assembly_
 	if (scan_text(&parse->at, "..."))
 		return expect(parse, ">");
 	if (ranks && !scan_integer(&parse->at, ranks))
-		return refuse(parse, "the number of ranks");
+		return line_refuse(parse, "the number of ranks");
 	if (ranks && !expect(parse, ","))
 		return false;
 	return read_shape(parse, out) && expect(parse, ">");
@@ -120,7 +120,7 @@ static bool read_type(struct line_parse *parse, int64_t *ranks, struct assembly_
 
 static bool read_end(struct line_parse *parse)
 {
-	return scan_end(&parse->at) || refuse(parse, "the end of the line");
+	return scan_end(&parse->at) || line_refuse(parse, "the end of the line");
 }
 
 /* In the order of the operations. */
@@ -149,7 +149,8 @@ static bool find_operation(struct line_parse *parse, enum operation *out)
 			return true;
 		}
 	parse->at = from;
-	return refuse(parse, "'tbroadcast', 'tgather', 'tscatter', 'treduce', 'tput' or 'tget'");
+	return line_refuse(
+		parse, "'tbroadcast', 'tgather', 'tscatter', 'treduce', 'tput' or 'tget'");
 }
 
 static bool broadcast_parse(
@@ -178,9 +179,9 @@ static bool read_signal(struct line_parse *parse, int64_t *value)
 		return false;
 	bool minus = scan_text(&parse->at, "-");
 	if (!scan_integer(&parse->at, value))
-		return minus ? refuse(parse, "a number") : read_operand(parse);
+		return minus ? line_refuse(parse, "a number") : read_operand(parse);
 	if (*value > INT32_MAX)
-		return refuse(parse, "a 32-bit number");
+		return line_refuse(parse, "a 32-bit number");
 	*value = minus ? -*value : *value;
 	return true;
 }

@@ -43,7 +43,7 @@ static void refusals_add(
 	*array_add(arena, refusals) = (struct refusal){arena_text(arena, why), count};
 }
 
-static void refuse(struct slot *slot, const char *why)
+static void slot_refuse(struct slot *slot, const char *why)
 {
 	slot->effort.refused++;
 	refusals_add(&slot->refusals, slot->arena, why, 1);
@@ -66,7 +66,7 @@ static void slot_take(struct slot *slot, struct found *found)
 			drive_count(slot, &found->execution);
 	}
 	if (why) {
-		refuse(slot, why);
+		slot_refuse(slot, why);
 		return;
 	}
 	drive_judge(slot, found);

@@ -133,7 +133,8 @@ struct frontier frontier_open(struct objectives objectives)
 
 /* -1: a is better in one objective and worse in none, or, if thrifty, equal in all and better in
  * energy x latency; 1: the reverse; 0: equal in all; 2: neither. */
-static int compare(const struct frontier *frontier, const struct score *a, const struct score *b)
+static int scores_compare(
+	const struct frontier *frontier, const struct score *a, const struct score *b)
 {
 	const struct objectives *objectives = &frontier->objectives;
 	bool less = false, more = false;
@@ -156,7 +157,7 @@ bool frontier_beats(const struct frontier *frontier, const struct score *score, 
 {
 	for (size_t i = 0; i < frontier->count; i++) {
 		const struct point *point = &frontier->points[i];
-		int order = compare(frontier, &point->score, score);
+		int order = scores_compare(frontier, &point->score, score);
 		if (order < 0 || (order == 0 && (!key || strcmp(point->key, key) <= 0)))
 			return true;
 	}
@@ -181,7 +182,7 @@ bool frontier_add(struct frontier *frontier, struct arena *arena, struct point p
 		return false;
 	size_t kept = 0;
 	for (size_t i = 0; i < frontier->count; i++) {
-		int order = compare(frontier, &point.score, &frontier->points[i].score);
+		int order = scores_compare(frontier, &point.score, &frontier->points[i].score);
 		if (order != -1 && order != 0)
 			frontier->points[kept++] = frontier->points[i];
 	}

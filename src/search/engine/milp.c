@@ -256,7 +256,7 @@ static int hear(void *user, const char *text)
 	return 1;
 }
 
-static void fail(void *user)
+static void milp_fail(void *user)
 {
 	struct solving *solving = user;
 	longjmp(solving->failed, 1);
@@ -385,7 +385,7 @@ static bool relax(struct solving *solving)
 	return false;
 }
 
-static void look(glp_tree *tree, void *user)
+static void milp_look(glp_tree *tree, void *user)
 {
 	struct solving *solving = user;
 	if (glp_ios_reason(tree) == GLP_ISELECT) {
@@ -420,7 +420,7 @@ static void search(struct solving *solving)
 	options.cov_cuts = solving->wishes->covers ? GLP_ON : GLP_OFF;
 	if (solving->wishes->covers)
 		options.br_tech = GLP_BR_PCH;
-	options.cb_func = look;
+	options.cb_func = milp_look;
 	options.cb_info = solving;
 	int end = glp_intopt(solving->problem, &options);
 	int status = glp_mip_status(solving->problem);
@@ -501,7 +501,7 @@ struct milp_answer milp_solve(
 		pthread_mutex_lock(&alone);
 	glp_init_env();
 	glp_term_hook(hear, solving);
-	glp_error_hook(fail, solving);
+	glp_error_hook(milp_fail, solving);
 	if (!setjmp(solving->failed))
 		solve_all(solving);
 	else

@@ -256,7 +256,7 @@ static void offer_whole(const struct graph *graph, const struct task *task, stru
 }
 
 /* A plan for each goal that is worth one. */
-static void offer(const struct graph *graph, const struct recipe *recipe, const char *solver,
+static void recipe_offer(const struct graph *graph, const struct recipe *recipe, const char *solver,
 	struct slot *slot)
 {
 	struct arena_mark mark = arena_mark(slot->scratch);
@@ -375,7 +375,7 @@ static void vary(const struct graph *graph, const struct task *task, struct slot
 			return;
 		}
 		mappings[task->op] = answer.candidates[i].mappings[0];
-		offer(graph, &recipe, task->solver, slot);
+		recipe_offer(graph, &recipe, task->solver, slot);
 		if (graph->all)
 			slot->complete &= offer_all(graph, &recipe, task->solver, slot);
 	}
@@ -396,7 +396,7 @@ static void vary_staging(const struct graph *graph, const struct task *task, str
 			return;
 		recipe.planning.menus = staging_menus_with(now, limits, op, i, slot->arena);
 		if (recipe.planning.menus)
-			offer(graph, &recipe, task->solver, slot);
+			recipe_offer(graph, &recipe, task->solver, slot);
 	}
 }
 
@@ -414,7 +414,7 @@ static void run_task(void *self, size_t i, struct slot *slot)
 		vary(graph, task, slot);
 	else if (!graph->all || arch_moves_boxes(task->recipe.arch) ||
 		 !offer_nests(graph, &task->recipe, slot))
-		offer(graph, &task->recipe, task->solver, slot);
+		recipe_offer(graph, &task->recipe, task->solver, slot);
 }
 
 /* Offers the plan that the specs bring, or the one of the published passes, before anything is searched. */
@@ -425,7 +425,7 @@ static void start(void *self, struct slot *slot)
 	slot->complete = graph->all;
 	graph->starting = true;
 	if (first.solver)
-		offer(graph, &first.recipe, first.solver, slot);
+		recipe_offer(graph, &first.recipe, first.solver, slot);
 	graph->starting = false;
 }
 

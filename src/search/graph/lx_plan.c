@@ -10,7 +10,7 @@
 #include "model/graph/workload.h"
 
 /* HBM bytes that an op moves of a tensor, if all else that it uses lies in LX. */
-static int64_t weigh(const struct lx_graph *graph, int op, int tensor)
+static int64_t lx_weight(const struct lx_graph *graph, int op, int tensor)
 {
 	const struct workload *workload = graph->workload;
 	const struct op *user = &workload->ops[op];
@@ -32,7 +32,7 @@ static void add_uses(const struct lx_graph *graph, struct buffer *buffer, int te
 	const struct workload *workload = graph->workload;
 	int producer = workload->tensors[tensor].producer;
 	bool is_copy = workload_copy_in_hbm(workload, tensor) >= 0;
-	int64_t made = weigh(graph, producer, tensor);
+	int64_t made = lx_weight(graph, producer, tensor);
 	size_t first = graph->users.first[tensor], end = graph->users.first[tensor + 1];
 	struct use *uses = arena_array(graph->arena, struct use, end - first + 1);
 	size_t count = 0;
@@ -41,7 +41,7 @@ static void add_uses(const struct lx_graph *graph, struct buffer *buffer, int te
 		int o = graph->users.at[i].op;
 		if (o == uses[count - 1].at)
 			continue;
-		int64_t bytes = weigh(graph, o, tensor);
+		int64_t bytes = lx_weight(graph, o, tensor);
 		if (is_copy && count == 1)
 			number_add(bytes, made, &bytes);
 		uses[count++] = (struct use){.at = o, .weight = bytes};

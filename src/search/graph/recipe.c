@@ -122,7 +122,7 @@ static const struct mapping *leave_undivided(const struct recipe *recipe, struct
 	return mappings;
 }
 
-static const struct mapping *divide(
+static const struct mapping *recipe_divide(
 	const struct recipe *recipe, struct recipe_result *result, struct arena *arena)
 {
 	if (recipe->mappings)
@@ -222,7 +222,7 @@ struct recipe_result recipe_lay_out(const struct recipe *recipe, struct arena *a
 	}
 	if (recipe_is_whole(recipe))
 		return plan_whole(recipe, arena);
-	result.mappings = divide(recipe, &result, arena);
+	result.mappings = recipe_divide(recipe, &result, arena);
 	if (stops(recipe, &result) || !result.mappings)
 		return result;
 

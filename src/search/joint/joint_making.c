@@ -254,7 +254,8 @@ static struct view_part join_part(const struct view *a, const struct view *b, in
 }
 
 /* The smallest view that serves whatever either of two serves. */
-static struct view join(const struct layout *layout, const struct view *a, const struct view *b)
+static struct view views_join(
+	const struct layout *layout, const struct view *a, const struct view *b)
 {
 	struct view view = {.cores = number_max(a->cores, b->cores)};
 	if (a->only == b->only && a->only_divisor == b->only_divisor) {
@@ -288,7 +289,7 @@ static void add_joins(struct joint_making *making, int tensor, int a)
 		int first = (int)number_min(views->first_asked[a], views->first_asked[b]);
 		if (views->asked[b] < 0 || (first == last && !reads_twice(making, first, tensor)))
 			continue;
-		struct view both = join(layout, &views->at[a], &views->at[b]);
+		struct view both = views_join(layout, &views->at[a], &views->at[b]);
 		joint_views_add(making, tensor, &both, first);
 		joint_views_add(making, tensor, &both, last);
 	}

@@ -339,7 +339,7 @@ static bool are_ever_few(const struct trying *trying)
 }
 
 /* Divisions by the shared loops from k on, those before it over `cores`. */
-static void divide(struct trying *trying, int k, int64_t cores, int64_t least)
+static void trying_divide(struct trying *trying, int k, int64_t cores, int64_t least)
 {
 	if (k == trying->run.loop_count) {
 		trying->division.order_count = 0;
@@ -356,7 +356,7 @@ static void divide(struct trying *trying, int k, int64_t cores, int64_t least)
 	struct divisors divisors = number_divisors(trying->arena, units_of(trying, k));
 	for (size_t i = 0; i < divisors.count && divisors.at[i] <= most; i++) {
 		trying->division.splits.at[k] = divisors.at[i];
-		divide(trying, k + 1, cores * divisors.at[i], least);
+		trying_divide(trying, k + 1, cores * divisors.at[i], least);
 	}
 }
 
@@ -368,7 +368,7 @@ static void joint_run_divide(struct trying *trying)
 	trying->arena = arena_open();
 	make_part(trying);
 	trying->most = most_cores(trying, 0, trying->making->question->planning->cores);
-	divide(trying, 0, 1,
+	trying_divide(trying, 0, 1,
 		few && joint_is_free(trying->making, KIND_NARROW_RUNS) ? 1 : trying->most);
 	arena_close(trying->arena);
 	trying->arena = arena;

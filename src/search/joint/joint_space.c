@@ -32,7 +32,7 @@ struct valuing {
 	int64_t value;
 };
 
-static bool refuse(struct valuing *valuing, int tensor, const char *why)
+static bool valuing_refuse(struct valuing *valuing, int tensor, const char *why)
 {
 	valuing->why =
 		arena_format(valuing->arena, "step %zu: tensor %d %s", valuing->step, tensor, why);
@@ -109,15 +109,15 @@ static bool take_use(struct valuing *valuing, const struct joint_use *use)
 	struct joint_stay *stay = stay_of(valuing, use->tensor);
 	if (use->mode == JOINT_RESIDENT) {
 		if (!stay)
-			return refuse(valuing, use->tensor, "is not in LX");
+			return valuing_refuse(valuing, use->tensor, "is not in LX");
 		if (!serves(tensor, stay->view, use->view))
-			return refuse(
+			return valuing_refuse(
 				valuing, use->tensor, "is in LX under a view that does not serve");
 		stay->to = valuing->step;
 		return true;
 	}
 	if (!valuing->valid[use->tensor])
-		return refuse(valuing, use->tensor, "is not in HBM");
+		return valuing_refuse(valuing, use->tensor, "is not in HBM");
 	use_in_hbm(valuing, use->tensor);
 	if (use->mode == JOINT_MOVED)
 		open_stay(valuing, use->tensor, use->view);
@@ -139,9 +139,10 @@ static bool take_out(
 	struct joint_stay *stay = stay_of(valuing, use->tensor);
 	struct joint_stay *made = stay_of(valuing, out->tensor);
 	if (use->mode == JOINT_HBM)
-		return refuse(valuing, use->tensor, "is streamed and has no bytes to take over");
+		return valuing_refuse(
+			valuing, use->tensor, "is streamed and has no bytes to take over");
 	if (stay->passed_on && stay->passed_at == valuing->step)
-		return refuse(valuing, use->tensor, "has its bytes taken over twice");
+		return valuing_refuse(valuing, use->tensor, "has its bytes taken over twice");
 	stay->passed_on = stay->view == use->view;
 	stay->passed_at = valuing->step;
 	if (stay->passed_on)
@@ -169,14 +170,14 @@ static bool take_relay(struct valuing *valuing, int t, int view)
 	const struct joint_tensor *tensor = &valuing->space->tensors[t];
 	struct joint_stay *stay = stay_of(valuing, t);
 	if (!stay)
-		return refuse(valuing, t, "is not in LX");
+		return valuing_refuse(valuing, t, "is not in LX");
 	if (view < 0 || view >= tensor->view_count || view == stay->view)
-		return refuse(valuing, t, "cannot be relayed to such a view");
+		return valuing_refuse(valuing, t, "cannot be relayed to such a view");
 	int64_t value = tensor->relay[stay->view * tensor->view_count + view];
 	int cores = tensor->cores[stay->view] > tensor->cores[view] ? tensor->cores[stay->view]
 								    : tensor->cores[view];
 	if (value == JOINT_NEVER)
-		return refuse(valuing, t, "cannot be relayed to this view");
+		return valuing_refuse(valuing, t, "cannot be relayed to this view");
 	stay->to = valuing->step;
 	open_stay(valuing, t, view);
 	add_value(valuing, value);
@@ -188,11 +189,11 @@ static bool take_evict(struct valuing *valuing, int t)
 	const struct joint_tensor *tensor = &valuing->space->tensors[t];
 	struct joint_stay *stay = stay_of(valuing, t);
 	if (!stay)
-		return refuse(valuing, t, "is not in LX");
+		return valuing_refuse(valuing, t, "is not in LX");
 	if (tensor->evict[stay->view] == JOINT_NEVER)
-		return refuse(valuing, t, "cannot be evicted from this view");
+		return valuing_refuse(valuing, t, "cannot be evicted from this view");
 	if (valuing->valid[t])
-		return refuse(valuing, t, "is evicted, and valid in HBM already");
+		return valuing_refuse(valuing, t, "is evicted, and valid in HBM already");
 	stay->to = valuing->step;
 	valuing->valid[t] = true;
 	use_in_hbm(valuing, t);
@@ -293,7 +294,7 @@ static bool follow(struct valuing *valuing)
 		return refuse_step(valuing, "is missing: not all ops were carried out");
 	for (int t = 0; t < space->tensor_count; t++)
 		if (space->tensors[t].output && !valuing->valid[t])
-			return refuse(valuing, t, "is an output and not in HBM at the end");
+			return valuing_refuse(valuing, t, "is an output and not in HBM at the end");
 	if (valuing->fits && !check_room(valuing))
 		return false;
 	if (!valuing->fits)

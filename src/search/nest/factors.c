@@ -122,7 +122,7 @@ struct inside {
 	int64_t least, most;
 };
 
-static void widen(struct inside *inside, int64_t least, int64_t most)
+static void inside_widen(struct inside *inside, int64_t least, int64_t most)
 {
 	inside->least = inside->least ? number_min(inside->least, least) : least;
 	inside->most = number_max(inside->most, most);
@@ -142,9 +142,9 @@ static bool pass_loop(const struct factors *factors, int loop, const struct insi
 		while (factors_step(factors, loop, factors->left[i], step.last + 1, &step)) {
 			int64_t least = inner[i].least * step.first,
 				most = inner[i].most * step.last;
-			widen(&bounds, step.first, step.last);
-			widen(&products, least, most);
-			widen(&outer[state_of(factors, step.left)], least, most);
+			inside_widen(&bounds, step.first, step.last);
+			inside_widen(&products, least, most);
+			inside_widen(&outer[state_of(factors, step.left)], least, most);
 		}
 	}
 	*range = (struct factor_range){bounds.least, bounds.most, products.least, products.most};

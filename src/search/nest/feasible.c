@@ -391,7 +391,7 @@ static bool find_span(struct feasible_question *question, int dimension, bool an
 
 /* --- all dimensions */
 
-static bool fits(struct feasible_question *question)
+static bool question_fits(struct feasible_question *question)
 {
 	const struct shape *shape = question->domain->shape;
 	struct fit_words words = {.homes = false};
@@ -418,7 +418,7 @@ static enum verdict complete(struct feasible_question *question, int from)
 	if (!all_can_fit(question))
 		return VERDICT_NO;
 	if (from == question->domain->shape->dimension_count)
-		return fits(question) ? VERDICT_YES : VERDICT_NO;
+		return question_fits(question) ? VERDICT_YES : VERDICT_NO;
 	int d = question->order[from];
 	struct span_of_values spans[FACTORS_LOOPS_MOST];
 	for (int loop = 0; loop < question->space->level_count; loop++)

@@ -278,8 +278,8 @@ static void set(struct relaxed *relaxed, const struct shortage *limit, int64_t v
 	}
 }
 
-static bool fits(struct shortage_search *finding, const struct shortage *limit, int64_t value,
-	bool lifted, struct mapping *witness)
+static bool shortage_fits(struct shortage_search *finding, const struct shortage *limit,
+	int64_t value, bool lifted, struct mapping *witness)
 {
 	struct arena_mark mark = arena_mark(finding->arena);
 	struct relaxed *relaxed = others(finding, limit, lifted);
@@ -306,10 +306,10 @@ static int64_t least_that_fits(struct shortage_search *finding, const struct sho
 	bool lifted, struct mapping *witness)
 {
 	int64_t low = limit->given, high = most_of(limit->kind); /* low does not fit, high does */
-	if (!fits(finding, limit, high, lifted, witness))
+	if (!shortage_fits(finding, limit, high, lifted, witness))
 		return -1;
 	for (int64_t step = 1; step < high - low; step *= 2) { /* near the given value first */
-		if (fits(finding, limit, low + step, lifted, witness)) {
+		if (shortage_fits(finding, limit, low + step, lifted, witness)) {
 			high = low + step;
 			break;
 		}
@@ -317,7 +317,7 @@ static int64_t least_that_fits(struct shortage_search *finding, const struct sho
 	}
 	while (high - low > 1) {
 		int64_t middle = low + (high - low) / 2;
-		if (fits(finding, limit, middle, lifted, witness))
+		if (shortage_fits(finding, limit, middle, lifted, witness))
 			high = middle;
 		else
 			low = middle;
@@ -330,11 +330,11 @@ static int64_t most_that_fits(
 	struct shortage_search *finding, const struct shortage *limit, bool lifted)
 {
 	int64_t low = 0, high = limit->given; /* low fits, high does not */
-	if (!fits(finding, limit, low, lifted, NULL))
+	if (!shortage_fits(finding, limit, low, lifted, NULL))
 		return -1;
 	while (high - low > 1) {
 		int64_t middle = low + (high - low) / 2;
-		if (fits(finding, limit, middle, lifted, NULL))
+		if (shortage_fits(finding, limit, middle, lifted, NULL))
 			low = middle;
 		else
 			high = middle;
@@ -380,7 +380,7 @@ static void add_limit(
 	bool most = kind == SHORTAGE_UTILIZATION || kind == SHORTAGE_PARALLELISM;
 	struct mapping witness;
 	finding->open = false;
-	if (!fits(finding, &limit, given, true, NULL))
+	if (!shortage_fits(finding, &limit, given, true, NULL))
 		limit.alone = most ? most_that_fits(finding, &limit, true)
 				   : least_that_fits(finding, &limit, true, &witness);
 	if (limit.alone >= 0 && kind == SHORTAGE_CAPACITY)

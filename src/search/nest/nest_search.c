@@ -185,7 +185,7 @@ static const char *key(void *self, const struct found *found, struct arena *aren
 		arena, search->arch, search->shape, &((const struct nest_found *)found)->mapping);
 }
 
-static void offer(struct slot *slot, const struct mapping *mapping, const char *solver)
+static void mapping_offer(struct slot *slot, const struct mapping *mapping, const char *solver)
 {
 	struct nest_found found = {.mapping = *mapping, .common.solver = solver};
 	drive_offer(slot, &found.common);
@@ -196,7 +196,7 @@ static void take_start(void *self, struct slot *slot)
 {
 	const struct nest_search *search = ((struct nest_driver *)self)->search;
 	if (search->start)
-		offer(slot, search->start, "start");
+		mapping_offer(slot, search->start, "start");
 }
 
 static void run_task(void *self, size_t i, struct slot *slot)
@@ -217,7 +217,7 @@ static void run_task(void *self, size_t i, struct slot *slot)
 			driver->search->wishes.budget);
 	uint64_t refused = slot->effort.refused;
 	for (size_t k = 0; k < answer.candidate_count; k++)
-		offer(slot, answer.candidates[k].mappings, driver->solver_name);
+		mapping_offer(slot, answer.candidates[k].mappings, driver->solver_name);
 	/* A refused offer breaks a rule that the solver does not know, so its proof is about another space. */
 	slot->complete &= slot->effort.refused == refused;
 }
@@ -363,7 +363,7 @@ static bool add_offer(
 }
 
 /* Keeps what fits, meets the constraints, and nothing kept beats. */
-static struct offer_price look(struct nest_offers *offers, const struct mapping *mapping)
+static struct offer_price offers_look(struct nest_offers *offers, const struct mapping *mapping)
 {
 	struct nest_counts counts;
 	struct nest_score score;
@@ -384,7 +384,7 @@ struct nest_offers nest_offers_open(struct run *run, const struct nest_search *s
 {
 	struct nest_offers offers = {.run = run, .search = search, .kept = nest_frontier(search)};
 	if (search->start)
-		look(&offers, search->start);
+		offers_look(&offers, search->start);
 	return offers;
 }
 
@@ -400,7 +400,7 @@ struct nest_offers nest_offers_resume(
 static struct offer_price evaluate(struct nest_offers *offers, const struct mapping *mapping)
 {
 	run_evaluated(offers->run, 1);
-	struct offer_price price = look(offers, mapping);
+	struct offer_price price = offers_look(offers, mapping);
 	bool unknown = price.verdict == NEST_OVERFLOW || price.verdict == NEST_UNCOUNTABLE;
 	if (unknown && !offers->uncounted)
 		offers->uncounted = keeps_constraints(offers, mapping);

@@ -366,7 +366,7 @@ struct maker {
 	struct array(struct sums_step) steps;
 };
 
-static int compare(struct sums_point a, struct sums_point b)
+static int sums_points_compare(struct sums_point a, struct sums_point b)
 {
 	if (a.x != b.x)
 		return a.x < b.x ? -1 : 1;
@@ -422,7 +422,7 @@ struct head {
 
 static bool comes_before(const struct head *a, const struct head *b)
 {
-	int order = compare(a->at, b->at);
+	int order = sums_points_compare(a->at, b->at);
 	if (order)
 		return order < 0;
 	return a->row != b->row ? a->row < b->row : a->column < b->column;
@@ -535,7 +535,7 @@ struct ranked_sum {
 static int by_value(const void *a, const void *b)
 {
 	const struct ranked_sum *x = a, *y = b;
-	int order = compare(x->at, y->at);
+	int order = sums_points_compare(x->at, y->at);
 	return order ? order : (x->point > y->point) - (x->point < y->point);
 }
 

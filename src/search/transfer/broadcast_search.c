@@ -393,7 +393,7 @@ static int64_t find_cycle(struct tour *tour, int64_t place)
 	return place;
 }
 
-static bool join(struct tour *tour, int64_t a, int64_t b)
+static bool tour_join(struct tour *tour, int64_t a, int64_t b)
 {
 	a = find_cycle(tour, a);
 	b = find_cycle(tour, b);
@@ -462,12 +462,12 @@ const int64_t *order_gilmore_gomory(
 	}
 	for (int64_t k = 0; k <= count; k++) {
 		tour.after[k] = place[tour.loads[k].number + 1];
-		join(&tour, k, tour.after[k]);
+		tour_join(&tour, k, tour.after[k]);
 	}
 	const struct sort_entry *exchanges = list_exchanges(&tour, arena);
 	for (int64_t i = 0; i < count; i++) {
 		int64_t k = exchanges[i].number;
-		chosen[k] = join(&tour, k, k + 1);
+		chosen[k] = tour_join(&tour, k, k + 1);
 	}
 	exchange_all(&tour, chosen);
 	int64_t at = tour.after[place[0]];

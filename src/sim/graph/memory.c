@@ -110,7 +110,7 @@ static bool is_inside(const struct program *program, const struct allotment *all
 
 /* Counts, or with `at` lists, the allotments of every tensor and step; first[i + 1] is list i's
  * cursor. */
-static void visit(struct allotment_index *index, const struct program *program)
+static void allotments_visit(struct allotment_index *index, const struct program *program)
 {
 	for (size_t a = 0; a < program->allotment_count; a++) {
 		const struct allotment *allotment = &program->allotments[a];
@@ -136,11 +136,11 @@ struct allotment_index allotment_index_make(const struct program *program, struc
 		program->workload->tensor_count, (size_t)program->step_count, NULL, NULL};
 	size_t lists = index.tensor_count + index.step_count;
 	index.first = arena_array(arena, size_t, lists + 2);
-	visit(&index, program);
+	allotments_visit(&index, program);
 	for (size_t i = 0; i < lists; i++)
 		index.first[i + 2] += index.first[i + 1];
 	index.at = arena_array(arena, const struct allotment *, index.first[lists + 1]);
-	visit(&index, program);
+	allotments_visit(&index, program);
 	return index;
 }
 

@@ -79,7 +79,7 @@ struct reference_walk {
 	int64_t step[OP_READS_MOST + 1][OP_LOOPS_MOST];
 };
 
-static double *widen(const struct tensor *tensor, void *array, struct arena *arena)
+static double *tensor_widen(const struct tensor *tensor, void *array, struct arena *arena)
 {
 	int64_t count = layout_elements(&tensor->layout);
 	double *wide = arena_array(arena, double, count);
@@ -130,7 +130,7 @@ static void widen_padded(struct reference_walk *walk, int i, const struct tensor
 }
 
 /* Adds the contribution of one point of the nest to the output's element. */
-static void visit(const struct reference_walk *walk)
+static void reference_visit(const struct reference_walk *walk)
 {
 	const struct op *op = walk->op;
 	double *out = &walk->write[walk->at[op->read_count]];
@@ -164,7 +164,7 @@ static void run_row(struct reference_walk *walk, int l)
 		return;
 	}
 	for (int64_t i = 0; i < extent; i++) {
-		visit(walk);
+		reference_visit(walk);
 		for (int o = 0; o <= op->read_count; o++)
 			walk->at[o] += step[o];
 	}
@@ -176,7 +176,7 @@ static void run_loops(struct reference_walk *walk, int place)
 {
 	const struct op *op = walk->op;
 	if (op->loop_count == 0) {
-		visit(walk);
+		reference_visit(walk);
 		return;
 	}
 	int l = walk->order[place];
@@ -237,7 +237,7 @@ static void run_op(
 		if (op->reads[i].pad)
 			widen_padded(&walk, i, &workload->tensors[read], arrays[read], arena);
 		else
-			walk.reads[i] = widen(&workload->tensors[read], arrays[read], arena);
+			walk.reads[i] = tensor_widen(&workload->tensors[read], arrays[read], arena);
 	}
 	walk.write = arena_array(arena, double, count);
 	for (int64_t i = 0; i < count; i++)

@@ -26,7 +26,7 @@ static float bits_float(uint32_t bits)
  * Small floats: a sign, `exponent` bits, `mantissa` bits.  All are subsets of
  * fp32, so widening is exact.  Subnormals are whole multiples of the least one.
  */
-static float widen(uint32_t bits, int exponent_bits, int mantissa_bits)
+static float float_widen(uint32_t bits, int exponent_bits, int mantissa_bits)
 {
 	uint32_t sign = bits >> (exponent_bits + mantissa_bits) << 31;
 	uint32_t exponent = bits >> mantissa_bits & ((1u << exponent_bits) - 1);
@@ -65,7 +65,7 @@ static float load_fp16(uint32_t bits)
 {
 	if ((bits & 0x7c00) == 0x7c00)
 		return bits_float((bits & 0x8000) << 16 | 0x7f800000 | (bits & 0x3ff) << 13);
-	return widen(bits, 5, 10);
+	return float_widen(bits, 5, 10);
 }
 
 static uint32_t store_fp16(float value)
@@ -88,7 +88,7 @@ static uint32_t store_bf16(float value)
 
 static float load_fp8(uint32_t bits)
 {
-	return (bits & 0x7f) == 0x7f ? NAN : widen(bits, 4, 3);
+	return (bits & 0x7f) == 0x7f ? NAN : float_widen(bits, 4, 3);
 }
 
 static uint32_t store_fp8(float value)

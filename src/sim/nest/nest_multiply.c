@@ -132,8 +132,8 @@ struct nest_array *nest_array_open(struct nest_run *run)
 
 /* The next PE from p on in a direction that has the same words: its first multiplier of the crew,
  * and how far it is.  -1: there is none. */
-static int64_t look(const struct nest_array *array, int t, const int64_t *crew, int64_t n, int dx,
-	int dy, int64_t *distance)
+static int64_t array_look(const struct nest_array *array, int t, const int64_t *crew, int64_t n,
+	int dx, int dy, int64_t *distance)
 {
 	int64_t p = n / array->lanes;
 	int64_t x = array->x[p] + dx, y = array->y[p] + dy;
@@ -170,9 +170,9 @@ static int64_t find_partner(
 	for (int64_t lane = n % array->lanes + step; lane >= 0 && lane < array->lanes; lane += step)
 		if (crew[p * array->lanes + lane] == crew[n])
 			return p * array->lanes + lane;
-	int64_t partner = look(array, t, crew, n, step, 0, &distance);
+	int64_t partner = array_look(array, t, crew, n, step, 0, &distance);
 	if (partner < 0)
-		partner = look(array, t, crew, n, 0, step, &distance);
+		partner = array_look(array, t, crew, n, 0, step, &distance);
 	if (partner >= 0 && sums)
 		add_hop(array, partner / array->lanes, p, distance);
 	else if (partner >= 0)

@@ -361,8 +361,8 @@ struct array_run {
 	struct arena *arena;
 };
 
-static bool fail(struct array_run *run, enum systolic_fault fault, int stream, const int64_t *point,
-	const int64_t *other)
+static bool array_run_fail(struct array_run *run, enum systolic_fault fault, int stream,
+	const int64_t *point, const int64_t *other)
 {
 	size_t size = sizeof *point * (size_t)run->recurrence->loop_count;
 	if (run->result->fault != SYSTOLIC_FINE)
@@ -396,7 +396,7 @@ static bool make_chains(struct array_run *run)
 				!visits_time(&run->visits, point, &used))
 				return false;
 			if (used < made)
-				return fail(
+				return array_run_fail(
 					run, SYSTOLIC_EARLY, dependence->stream, point, producer);
 			int64_t *length = &run->result->registers[dependence->stream];
 			*length = number_max(*length, used - made);
@@ -422,12 +422,12 @@ static double read_wire(struct array_run *run, int stream, int64_t index, int64_
 	int64_t reader_pe = run->pe, maker[RECURRENCE_LOOPS_MOST];
 	visits_point(&run->visits, index, maker);
 	if (run->here[pe] != index) {
-		fail(run, SYSTOLIC_STALE, stream, reader, maker);
+		array_run_fail(run, SYSTOLIC_STALE, stream, reader, maker);
 		return 0;
 	}
 	if (run->states[at] == 1 || run->deep > WIRES_DEEP_MOST) {
-		fail(run, run->states[at] == 1 ? SYSTOLIC_CIRCLE : SYSTOLIC_LARGE, stream, maker,
-			NULL);
+		array_run_fail(run, run->states[at] == 1 ? SYSTOLIC_CIRCLE : SYSTOLIC_LARGE, stream,
+			maker, NULL);
 		return 0;
 	}
 	result->wire_reads++;
@@ -469,7 +469,7 @@ static double read_value(void *user, int stream, const int64_t *place)
 	int64_t pe = visits_pe(&run->visits, place), made;
 	if (pe < 0 || !recurrence_holds(run->recurrence, place) ||
 		!visits_time(&run->visits, place, &made)) {
-		fail(run, SYSTOLIC_STALE, stream, run->point, place);
+		array_run_fail(run, SYSTOLIC_STALE, stream, run->point, place);
 		return 0;
 	}
 	int64_t index = recurrence_index(run->recurrence, place);
@@ -477,18 +477,19 @@ static double read_value(void *user, int stream, const int64_t *place)
 	if (!run->has_lanes)
 		result->link_moves += pe != run->pe;
 	else if (!cross_lanes(run, stream, pe, delay))
-		fail(run, SYSTOLIC_LANES, stream, run->point, place);
+		array_run_fail(run, SYSTOLIC_LANES, stream, run->point, place);
 	if (delay == 0)
 		return read_wire(run, stream, index, pe);
 	if (delay < 0 || delay > length) {
-		fail(run, delay < 0 ? SYSTOLIC_EARLY : SYSTOLIC_STALE, stream, run->point, place);
+		array_run_fail(run, delay < 0 ? SYSTOLIC_EARLY : SYSTOLIC_STALE, stream, run->point,
+			place);
 		return 0;
 	}
 	/* Slots of negative times count from the same zero. */
 	int64_t slot = pe * length + ((run->now - delay) % length + length) % length;
 	result->register_reads++;
 	if (run->makers[stream][slot] != index)
-		fail(run, SYSTOLIC_STALE, stream, run->point, place);
+		array_run_fail(run, SYSTOLIC_STALE, stream, run->point, place);
 	return run->chains[stream][slot];
 }
 
@@ -534,7 +535,7 @@ static void count_issue(struct array_run *run, int64_t pe)
 static bool is_over(struct array_run *run)
 {
 	if (stop_poll_ends(&run->poll, 1))
-		fail(run, SYSTOLIC_STOPPED, -1, NULL, NULL);
+		array_run_fail(run, SYSTOLIC_STOPPED, -1, NULL, NULL);
 	return run->result->fault != SYSTOLIC_FINE;
 }
 
@@ -551,7 +552,7 @@ static void take_step(struct array_run *run, const struct visit *visits, size_t 
 		if (i && visits[i].pe == visits[i - 1].pe) {
 			visits_point(&run->visits, visits[i].index, point);
 			visits_point(&run->visits, visits[i - 1].index, other);
-			fail(run, SYSTOLIC_CLASH, -1, point, other);
+			array_run_fail(run, SYSTOLIC_CLASH, -1, point, other);
 		}
 		run->here[visits[i].pe] = visits[i].index;
 		count_issue(run, visits[i].pe);
@@ -635,7 +636,7 @@ static void run_steps(struct array_run *run)
 	result->outputs = outputs.at;
 	result->output_count = outputs.count;
 	if (result->fault == SYSTOLIC_FINE && !recurrence_sort_outputs(outputs.at, outputs.count))
-		fail(run, SYSTOLIC_OUTPUT, -1, NULL, NULL);
+		array_run_fail(run, SYSTOLIC_OUTPUT, -1, NULL, NULL);
 }
 
 static int64_t count_pes(struct array_run *run)
@@ -674,7 +675,7 @@ struct systolic_result systolic_run(const struct recurrence *recurrence,
 	if (fits)
 		result.pes = count_pes(&run);
 	if (!fits || !make_chains(&run) || count_shifts(&run) > SHIFTS_MOST) {
-		fail(&run, SYSTOLIC_LARGE, -1, NULL, NULL);
+		array_run_fail(&run, SYSTOLIC_LARGE, -1, NULL, NULL);
 		return result;
 	}
 	run_steps(&run);

@@ -85,7 +85,7 @@ static int64_t find_unit(const struct copy_program *program)
 	return bits & -bits;
 }
 
-static bool fits(const struct copy_run *run)
+static bool copies_fit(const struct copy_run *run)
 {
 	int64_t most = run->options->bytes_most ? run->options->bytes_most : EXECUTION_BYTES_MOST;
 	int64_t total = 0;
@@ -131,7 +131,7 @@ struct copy_memory *copy_memory_open(struct copy_run *run)
 {
 	const struct copy_program *program = run->program;
 	struct arena *arena = run->arena;
-	if (!fits(run))
+	if (!copies_fit(run))
 		return NULL;
 	struct copy_memory *memory = run->memory = arena_new(arena, struct copy_memory);
 	memory->element = element_bytes(program->element);
