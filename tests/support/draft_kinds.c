@@ -74,13 +74,21 @@ static bool is_second(const struct plan_draft *draft, int m)
 	       draft->ops[producer].stay.in_lx && (unmoved & behind & ~move->readers);
 }
 
-/* True if a move has more lanes than it needs, perhaps: it is for more cores than those of its readers.  So has a clone
- * of the graph under a view that no op asks for. */
+/* True if a move has more lanes than it needs, perhaps: no reader asks for its view, and it is not the whole on as many
+ * cores as the largest of several readers. */
 static bool is_wide(const struct plan_draft *draft, const struct draft_move *move)
 {
 	const struct draft_stay *stay = &move->stay;
-	return draft->arch->lane_cores && stay->in_lx &&
-	       (stay->rule != VIEW_OF_OP || !(move->readers >> stay->op & 1));
+	int64_t cores = 0;
+	if (!draft->arch->lane_cores || !stay->in_lx)
+		return false;
+	if (stay->rule == VIEW_OF_OP)
+		return !(move->readers >> stay->op & 1);
+	for (uint32_t left = move->readers; left; left &= left - 1)
+		cores = number_max(cores,
+			mapping_cores(draft->arch, &draft->ops[__builtin_ctz(left)].mapping));
+	return stay->view.part_count || stay->view.cores != cores ||
+	       __builtin_popcount(move->readers) < 2;
 }
 
 static bool is_shared(const struct draft_stay *stay)
