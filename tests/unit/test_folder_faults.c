@@ -38,7 +38,7 @@ static struct {
  * killed. */
 enum end { UNTOUCHED, REFUSED, DONE, KILLED };
 
-enum { CALLS_LEAST = 200, CALLS_MOST = 2000, PLANS = 24 };
+enum { CALLS_LEAST = 60, CALLS_MOST = 2000, PLANS = 8 };
 
 /* True if this call fails, with errno set. */
 static bool strikes(bool needs_room)

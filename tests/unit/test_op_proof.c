@@ -300,6 +300,8 @@ FOLDER_TEST(a_part_of_an_enumeration_proves_nothing)
 {
 	const char *own = frontier_of("simba", small_product, "--solver map=linear");
 	assert_null(strstr(own, "optimal"));
+	if (draws_apart(1) > 1)
+		return;
 	own = frontier_of("simba", small_problem, "--solver map=linear");
 	assert_null(strstr(own, "optimal"));
 }
