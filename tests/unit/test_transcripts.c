@@ -47,7 +47,8 @@ int main(void)
 	size_t count = add_files("tests/commands/*.txt", apart, tests, 0);
 	size_t pages = add_files("src/*/README.md", step, tests, count);
 	pages = add_files("solvers/*/README.md", step, tests, pages);
-	if (count * apart < COMMANDS_LEAST || (pages - count) * step < PAGES_LEAST || pages == FILES_MOST)
+	if (count * apart < COMMANDS_LEAST || (pages - count) * step < PAGES_LEAST ||
+		pages == FILES_MOST)
 		return 1;
 	return run_table("transcripts", tests, pages);
 }
