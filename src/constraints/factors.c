@@ -62,7 +62,7 @@ static void clash_with_machine(const struct domain *domain, const struct constra
 	else
 		clash_add(clashes, self, -1, factor->span,
 			"%s is more than the fan-out %lld x %lld of '%s'", text,
-			(long long)level->fanout_x, (long long)level->fanout_y, level->name);
+			(long long)level->fanout.x, (long long)level->fanout.y, level->name);
 }
 
 static void narrow_one(struct domain *domain, const struct constraint *constraint, int self,
@@ -700,7 +700,7 @@ static void check_fanout(const struct domain *domain, int r, struct clashes *cla
 {
 	const struct level *level = &domain->arch->levels[r];
 	const struct row_domain *row = &domain->rows[r];
-	if (fits_fanout(domain, r, 0, level->fanout_x, level->fanout_y))
+	if (fits_fanout(domain, r, 0, level->fanout.x, level->fanout.y))
 		return;
 	struct text text = text_open(clashes->arena);
 	struct party party = {0};
@@ -720,7 +720,7 @@ static void check_fanout(const struct domain *domain, int r, struct clashes *cla
 	}
 	complain(domain, &party, clashes,
 		arena_format(clashes->arena, "the fan-out %lld x %lld of '%s' has no room for %s",
-			(long long)level->fanout_x, (long long)level->fanout_y, level->name,
+			(long long)level->fanout.x, (long long)level->fanout.y, level->name,
 			text_read(&text)));
 }
 

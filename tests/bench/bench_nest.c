@@ -43,8 +43,7 @@ static struct nest_level *add_level(
 		.row = row,
 		.block_row = row + 1,
 		.storage = true,
-		.fanout_x = x,
-		.fanout_y = y,
+		.fanout = {x, y},
 		.size = size,
 		.store = storage_unlimited,
 		.pj = {1.5, 1.75, 2},
@@ -64,8 +63,8 @@ static void finish(struct machine *machine)
 	for (int i = hierarchy->level_count - 1; i >= 0; i--) {
 		hierarchy->levels[i].mesh_x = x;
 		hierarchy->levels[i].mesh_y = y;
-		x *= hierarchy->levels[i].fanout_x;
-		y *= hierarchy->levels[i].fanout_y;
+		x *= hierarchy->levels[i].fanout.x;
+		y *= hierarchy->levels[i].fanout.y;
 	}
 	hierarchy->compute_name = "MAC";
 	hierarchy->compute_row = hierarchy->level_count;

@@ -265,7 +265,7 @@ static void fill_array(struct random *random, const struct plan *plan, struct ma
 	const struct op *op = &plan->workload->ops[0];
 	struct mapping_row *pes = &mapping->rows[arch_level(arch, "PE")];
 	struct mapping_row *registers = &mapping->rows[arch_level(arch, "RF")];
-	int64_t room = arch->levels[arch_level(arch, "PE")].fanout_x;
+	int64_t room = arch->levels[arch_level(arch, "PE")].fanout.x;
 	for (int l = 0; l < op->loop_count; l++) {
 		int64_t tiles =
 			mapping_split(arch, mapping, l) * mapping->rows[arch->lx].temporal[l];

@@ -105,8 +105,8 @@ static void ask(struct random *random, struct arena *arena, struct map_question 
 	struct hierarchy *hierarchy = &out->nest.hierarchy;
 	for (int i = 0; i < hierarchy->level_count; i++) {
 		struct nest_level *level = &hierarchy->levels[i];
-		bool fans = level->fanout_x * level->fanout_y > 1;
-		level->systolic = fans;
+		bool fans = level->fanout.x * level->fanout.y > 1;
+		level->fanout.systolic = fans;
 		if (fans)
 			hierarchy->array_end = i + 1;
 		if (fans && hierarchy->array_inner == 0)

@@ -71,8 +71,8 @@ static void check_arch(const struct arch *arch)
 	assert_true(arch->clock_hz.num > 0);
 	for (int r = 0; r < arch->level_count; r++) {
 		const struct level *level = &arch->levels[r];
-		assert_true(level->fanout_x > 0 && level->fanout_y > 0);
-		assert_int_equal(level->instances, outside * level->fanout_x * level->fanout_y);
+		assert_true(level->fanout.x > 0 && level->fanout.y > 0);
+		assert_int_equal(level->instances, outside * level->fanout.x * level->fanout.y);
 		const struct storage *store = &level->storage.store;
 		if (level->kind == LEVEL_STORAGE) {
 			assert_true(store->word_bits > 0 && store->block_words > 0);
@@ -91,8 +91,8 @@ static void check_hierarchy(const struct hierarchy *hierarchy)
 	int64_t mesh_x = hierarchy->compute_mesh_x, mesh_y = hierarchy->compute_mesh_y;
 	for (int i = 0; i < hierarchy->level_count; i++) {
 		const struct nest_level *level = &hierarchy->levels[i];
-		assert_int_equal(level->mesh_x * level->fanout_x, mesh_x);
-		assert_int_equal(level->mesh_y * level->fanout_y, mesh_y);
+		assert_int_equal(level->mesh_x * level->fanout.x, mesh_x);
+		assert_int_equal(level->mesh_y * level->fanout.y, mesh_y);
 		assert_true(
 			level->size <= level->store.entries || level->store.multiple_buffering < 1);
 		assert_in_range(level->gated_at, 0, hierarchy->level_count - 1);

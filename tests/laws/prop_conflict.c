@@ -120,10 +120,10 @@ static const struct domain *with_limits(struct arena *arena, const struct domain
 			level->size = 0;
 		if (!(fills >> i & 1))
 			level->store.least_utilization = 0;
-		if (!(fanouts >> i & 1) && level->fanout_x * level->fanout_y > 1) {
+		if (!(fanouts >> i & 1) && level->fanout.x * level->fanout.y > 1) {
 			struct level *block = &arch->levels[level->block_row];
-			level->fanout_x = level->fanout_y = 1 << 20;
-			block->fanout_x = block->fanout_y = 1 << 20;
+			level->fanout.x = level->fanout.y = 1 << 20;
+			block->fanout.x = block->fanout.y = 1 << 20;
 		}
 	}
 	return domain_make(arena, arch, machine->shape, hierarchy);

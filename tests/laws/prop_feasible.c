@@ -123,8 +123,8 @@ TEST(a_larger_tile_may_leave_what_divides)
 			.block_row = 2 - i,
 			.storage = true,
 			.size = i == 0 ? 3 : 0,
-			.fanout_x = i == 0 ? 1 : 8,
-			.fanout_y = 1};
+			.fanout.x = i == 0 ? 1 : 8,
+			.fanout.y = 1};
 	struct domain *domain = nest_domain_free(arena, &nest);
 	struct row_domain *inner = &domain->rows[1];
 	inner->temporal[0].least = 2;

@@ -48,7 +48,7 @@ static void draw_bounds(struct random *random, const struct arch *arch, struct m
 		const struct level *level = &arch->levels[r];
 		struct mapping_row *row = &mapping->rows[r];
 		for (int spatial = 0; spatial <= 1; spatial++) {
-			bool open = spatial ? level->fanout_x * level->fanout_y > 1
+			bool open = spatial ? level->fanout.x * level->fanout.y > 1
 					    : level->kind == LEVEL_STORAGE;
 			if (!open || (r == outermost && !spatial) || random_below(random, 2))
 				continue;

@@ -299,7 +299,7 @@ static void spoil(struct random *random, struct nest_case *nest)
 		level->least_usage = 0.75;
 		break;
 	default:
-		level->fanout_x = level->fanout_y = 1;
+		level->fanout.x = level->fanout.y = 1;
 	}
 }
 

@@ -20,7 +20,7 @@ static void lift_others(struct relaxed *relaxed, const struct shortage *limit)
 		bool fanout = limit->kind == SHORTAGE_FANOUT_X || limit->kind == SHORTAGE_FANOUT_Y;
 		if (level->size && (!own || fanout))
 			relaxed_lift_size(relaxed, i);
-		if (level->fanout_x * level->fanout_y > 1 && !(own && fanout) &&
+		if (level->fanout.x * level->fanout.y > 1 && !(own && fanout) &&
 			limit->kind != SHORTAGE_PARALLELISM)
 			relaxed_lift_fanout(relaxed, i);
 	}
@@ -37,10 +37,10 @@ static void set_limit(struct relaxed *relaxed, const struct shortage *limit, int
 		relaxed_set_size(relaxed, limit->level, value);
 		break;
 	case SHORTAGE_FANOUT_X:
-		relaxed_set_fanout(relaxed, limit->level, value, level->fanout_y);
+		relaxed_set_fanout(relaxed, limit->level, value, level->fanout.y);
 		break;
 	case SHORTAGE_FANOUT_Y:
-		relaxed_set_fanout(relaxed, limit->level, level->fanout_x, value);
+		relaxed_set_fanout(relaxed, limit->level, level->fanout.x, value);
 		break;
 	case SHORTAGE_UTILIZATION:
 		level->store.least_utilization = ((double)value - 0.25) / (double)level->size;

@@ -42,7 +42,7 @@ static bool one_form(const struct domain *domain, const struct tiling_level *lev
 	const struct nest_level *at = &hierarchy->levels[level->level];
 	const struct row_domain *row = &domain->rows[level->row];
 	if (level->spatial)
-		return (at->fanout_x == 1 || at->fanout_y == 1) && row->spatial_inner == 0 &&
+		return (at->fanout.x == 1 || at->fanout.y == 1) && row->spatial_inner == 0 &&
 		       row->spatial_outer == 0;
 	int innermost = 0;
 	while (!hierarchy->levels[innermost].storage)
@@ -66,7 +66,7 @@ static bool may_hand_on(const struct domain *domain, const struct tiling_level *
 		may |= domain->hierarchy->levels[i].no_temporal_reuse > 0;
 	const struct nest_level *around = &domain->hierarchy->levels[0];
 	if (!level->spatial) /* of multipliers beside each other */
-		return around->fanout_x * around->fanout_y > 1;
+		return around->fanout.x * around->fanout.y > 1;
 	return may || level->level == 0;
 }
 
@@ -106,9 +106,9 @@ static bool split_is_legal(
 	int split = domain->rows[level->row].split;
 	if (split >= 0)
 		return along_x == split;
-	if (at->fanout_y == 1)
+	if (at->fanout.y == 1)
 		return along_x == domain->shape->dimension_count;
-	return at->fanout_x > 1 || along_x == 0;
+	return at->fanout.x > 1 || along_x == 0;
 }
 
 struct brute {
@@ -125,7 +125,7 @@ static int count_astray(const struct brute *brute, uint32_t y)
 	const struct nest_level *at = &brute->domain->hierarchy->levels[brute->level->level];
 	int count = 0;
 	for (int d = 0; d < brute->domain->shape->dimension_count; d++)
-		count += brute->bounds[d] > 1 && (y >> d & 1 ? at->fanout_y : at->fanout_x) == 1;
+		count += brute->bounds[d] > 1 && (y >> d & 1 ? at->fanout.y : at->fanout.x) == 1;
 	return count;
 }
 
@@ -311,7 +311,7 @@ static uint64_t orders_of(const struct space *space, int i)
 	const struct nest_level *block = &space->domain->hierarchy->levels[level->level];
 	const struct row_domain *row = &space->domain->rows[level->row];
 	uint8_t order[SHAPE_DIMENSIONS_MOST];
-	bool line = block->fanout_x == 1 || block->fanout_y == 1;
+	bool line = block->fanout.x == 1 || block->fanout.y == 1;
 	bool given = row->spatial_inner > 0 || row->spatial_outer > 0;
 	if (level->spatial ? line && !given : i == 0)
 		return 1;
@@ -361,11 +361,8 @@ TEST(sizes_beyond_64_bits_are_exact)
 	for (int d = 0; d < 6; d++)
 		nest.shape.dimensions[d].extent = FACTORS_EXTENT_MOST;
 	for (int i = 0; i < 4; i++)
-		nest.hierarchy.levels[i] = (struct nest_level){.row = 3 - i,
-			.block_row = 4 - i,
-			.storage = true,
-			.fanout_x = 1,
-			.fanout_y = 1};
+		nest.hierarchy.levels[i] = (struct nest_level){
+			.row = 3 - i, .block_row = 4 - i, .storage = true, .fanout = {1, 1}};
 	const struct space *space = space_make(arena, nest_domain_free(arena, &nest));
 	struct space_sizes sizes = space_sizes(space, arena);
 	assert_string_equal(sizes.dimensions[5], "5984");

@@ -59,7 +59,7 @@ static uint32_t draw_factor(struct random *random, int64_t left, int64_t most)
 static void draw_spatial(struct random *random, const struct nest_level *level,
 	struct mapping_row *row, int l, int64_t *left, int64_t *room)
 {
-	bool y = level->fanout_y > 1 && random_below(random, 2);
+	bool y = level->fanout.y > 1 && random_below(random, 2);
 	if (random_below(random, 2))
 		return;
 	row->spatial[l] = draw_factor(random, *left, room[y]);
@@ -83,9 +83,9 @@ static void draw_nest(struct random *random, const struct arch *arch, const stru
 		struct mapping_row *row =
 			&mapping->rows[outermost && arch_moves_boxes(arch) ? arch->hbm
 									   : level->row];
-		int64_t room[2] = {level->fanout_x, level->fanout_y};
+		int64_t room[2] = {level->fanout.x, level->fanout.y};
 		for (int l = 0; l < loops; l++)
-			if (level->fanout_x * level->fanout_y > 1)
+			if (level->fanout.x * level->fanout.y > 1)
 				draw_spatial(random, level, blocks, l, &left[l], room);
 		if (!level->storage)
 			continue;

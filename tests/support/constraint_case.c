@@ -20,18 +20,18 @@ static void set_arch(struct arch *arch)
 	static const struct level levels[] = {
 		{.name = "DRAM", .kind = LEVEL_STORAGE, .device = "DRAM"},
 		{.name = "GLB", .kind = LEVEL_STORAGE, .device = "SRAM"},
-		{.name = "PE", .kind = LEVEL_CONTAINER, .fanout_x = 4, .fanout_y = 2},
+		{.name = "PE", .kind = LEVEL_CONTAINER, .fanout = {4, 2}},
 		{.name = "RF", .kind = LEVEL_STORAGE, .device = "regfile"},
-		{.name = "mac", .kind = LEVEL_COMPUTE, .device = "intmac", .fanout_x = 2},
+		{.name = "mac", .kind = LEVEL_COMPUTE, .device = "intmac", .fanout.x = 2},
 	};
 	arch->level_count = sizeof levels / sizeof *levels;
 	int64_t instances = 1;
 	for (int r = 0; r < arch->level_count; r++) {
 		struct level *level = &arch->levels[r];
 		*level = levels[r];
-		level->fanout_x = level->fanout_x ? level->fanout_x : 1;
-		level->fanout_y = level->fanout_y ? level->fanout_y : 1;
-		instances *= level->fanout_x * level->fanout_y;
+		level->fanout.x = level->fanout.x ? level->fanout.x : 1;
+		level->fanout.y = level->fanout.y ? level->fanout.y : 1;
+		instances *= level->fanout.x * level->fanout.y;
 		level->instances = instances;
 	}
 }

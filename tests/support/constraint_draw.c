@@ -151,7 +151,7 @@ static int draw_row(const struct constraint_draw *draw, bool spatial)
 	int rows[ARCH_LEVELS_MOST], count = 0;
 	for (int r = 0; r < draw->arch->level_count; r++) {
 		const struct level *level = &draw->arch->levels[r];
-		if (spatial ? level->fanout_x * level->fanout_y > 1 : level->kind == LEVEL_STORAGE)
+		if (spatial ? level->fanout.x * level->fanout.y > 1 : level->kind == LEVEL_STORAGE)
 			rows[count++] = r;
 	}
 	return count ? rows[below(draw, (uint64_t)count)] : -1;

@@ -137,8 +137,8 @@ static double hops_to(const struct run *run, int i, const bool *member)
 {
 	const struct nest_level *level = &run->hierarchy->levels[i];
 	int64_t fan = run->fan[i], fan_y = fan / run->fan_x[i], farthest = 0;
-	int64_t width = level->fanout_x > run->fan_x[i] ? level->fanout_x : run->fan_x[i];
-	int64_t height = level->fanout_y > fan_y ? level->fanout_y : fan_y;
+	int64_t width = level->fanout.x > run->fan_x[i] ? level->fanout.x : run->fan_x[i];
+	int64_t height = level->fanout.y > fan_y ? level->fanout.y : fan_y;
 	double middle = (double)(height - 1) / 2, hops = 0;
 	for (int64_t x = 0; x < width; x++) {
 		double above = 0, below = 0;
@@ -199,7 +199,7 @@ static double hand_on(
 {
 	const struct nest_level *level = &run->hierarchy->levels[i];
 	int64_t fan = run->fan[i];
-	int64_t width = level->fanout_x > run->fan_x[i] ? level->fanout_x : run->fan_x[i];
+	int64_t width = level->fanout.x > run->fan_x[i] ? level->fanout.x : run->fan_x[i];
 	double words = 0;
 	for (int64_t c = 0; c < fan; c++) {
 		int64_t x = c % width, y = c / width;

@@ -153,7 +153,7 @@ static bool has_room(struct recursion *all, const struct slot *slot, uint32_t y)
 	int64_t used[2] = {1, 1};
 	for (int d = 0; d < all->dimension_count; d++)
 		used[y >> d & 1] *= bounds[d];
-	return used[0] <= level->fanout_x && used[1] <= level->fanout_y;
+	return used[0] <= level->fanout.x && used[1] <= level->fanout.y;
 }
 
 static void arrange(struct recursion *all, int s)

@@ -322,14 +322,14 @@ static void draw_fanouts(struct random *random, struct nest_case *nest)
 		struct nest_level *level = &hierarchy->levels[i];
 		level->mesh_x = x;
 		level->mesh_y = y;
-		along(nest, i, &level->fanout_x, &level->fanout_y);
-		bool fans = level->fanout_x * level->fanout_y > 1;
+		along(nest, i, &level->fanout.x, &level->fanout.y);
+		bool fans = level->fanout.x * level->fanout.y > 1;
 		if (draw_chance(random, fans ? 3 : 12) || (!fans && !level->storage))
-			level->fanout_x += 1 + draw_below(random, 2);
+			level->fanout.x += 1 + draw_below(random, 2);
 		if (draw_chance(random, fans ? 4 : 12))
-			level->fanout_y += 1 + draw_below(random, 2);
-		x *= level->fanout_x;
-		y *= level->fanout_y;
+			level->fanout.y += 1 + draw_below(random, 2);
+		x *= level->fanout.x;
+		y *= level->fanout.y;
 	}
 	hierarchy->compute_mesh_x = x;
 	hierarchy->compute_mesh_y = y;
@@ -340,17 +340,17 @@ static void draw_array(struct random *random, struct hierarchy *hierarchy)
 {
 	int level = (int)draw_below(random, hierarchy->level_count);
 	for (int i = 0;
-		i < 4 && hierarchy->levels[level].fanout_x * hierarchy->levels[level].fanout_y == 1;
+		i < 4 && hierarchy->levels[level].fanout.x * hierarchy->levels[level].fanout.y == 1;
 		i++)
 		level = (int)draw_below(random, hierarchy->level_count);
 	hierarchy->array_inner = level;
 	hierarchy->array_end = level + 1;
-	hierarchy->levels[level].systolic = true;
+	hierarchy->levels[level].fanout.systolic = true;
 	hierarchy->array_overlaps = level > 0 && draw_chance(random, 2);
 	if (hierarchy->levels[level].storage || level + 1 == hierarchy->level_count)
 		return;
 	hierarchy->array_end++;
-	hierarchy->levels[level + 1].systolic = true;
+	hierarchy->levels[level + 1].fanout.systolic = true;
 }
 
 static void draw_residency(
@@ -416,7 +416,7 @@ bool nest_case_fits(const struct nest_case *nest)
 	for (int i = 0; i < hierarchy->level_count; i++) {
 		int64_t x, y;
 		along(nest, i, &x, &y);
-		if (x > hierarchy->levels[i].fanout_x || y > hierarchy->levels[i].fanout_y)
+		if (x > hierarchy->levels[i].fanout.x || y > hierarchy->levels[i].fanout.y)
 			return false;
 	}
 	return true;

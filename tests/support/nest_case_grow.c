@@ -23,7 +23,7 @@ static void grow_block(struct nest_case *nest, int level, bool along_y, uint32_t
 	for (int i = 0; i <= level; i++) {
 		struct nest_level *inner = &nest->hierarchy.levels[i];
 		if (i == level)
-			*(along_y ? &inner->fanout_y : &inner->fanout_x) *= factor;
+			*(along_y ? &inner->fanout.y : &inner->fanout.x) *= factor;
 		else
 			*(along_y ? &inner->mesh_y : &inner->mesh_x) *= factor;
 	}

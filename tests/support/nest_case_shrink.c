@@ -121,7 +121,7 @@ static void shrink_fanouts(struct shrink *shrink)
 		for (int along_y = 0; along_y < 2; along_y++) {
 			struct hierarchy *hierarchy = &begin(shrink)->hierarchy;
 			struct nest_level *level = &hierarchy->levels[i];
-			int64_t *fanout = along_y ? &level->fanout_y : &level->fanout_x;
+			int64_t *fanout = along_y ? &level->fanout.y : &level->fanout.x;
 			if (*fanout == 1)
 				continue;
 			--*fanout;
@@ -129,8 +129,8 @@ static void shrink_fanouts(struct shrink *shrink)
 			for (int j = hierarchy->level_count - 1; j >= 0; j--) {
 				hierarchy->levels[j].mesh_x = x;
 				hierarchy->levels[j].mesh_y = y;
-				x *= hierarchy->levels[j].fanout_x;
-				y *= hierarchy->levels[j].fanout_y;
+				x *= hierarchy->levels[j].fanout.x;
+				y *= hierarchy->levels[j].fanout.y;
 			}
 			hierarchy->compute_mesh_x = x;
 			hierarchy->compute_mesh_y = y;
@@ -229,7 +229,7 @@ static void remove_level(struct shrink *shrink, int i)
 	const struct nest_case *nest = shrink->nest;
 	const struct hierarchy *from = &nest->hierarchy;
 	struct nest_case *smaller = begin(shrink);
-	if (from->level_count == 1 || from->levels[i].fanout_x * from->levels[i].fanout_y > 1)
+	if (from->level_count == 1 || from->levels[i].fanout.x * from->levels[i].fanout.y > 1)
 		return;
 	for (int d = 0; d < nest->shape.dimension_count; d++)
 		if (from->levels[i].storage && nest_case_temporal(shrink->nest, i)->temporal[d] > 1)

@@ -72,7 +72,7 @@ static void add_block(struct text *text, const struct nest_case *nest, int i)
 	const struct shape *shape = &nest->shape;
 	const struct nest_level *level = &nest->hierarchy.levels[i];
 	const struct mapping_row *row = &nest->mapping.rows[level->block_row];
-	text_add(text, "  block %" PRId64 " x %" PRId64 ":", level->fanout_x, level->fanout_y);
+	text_add(text, "  block %" PRId64 " x %" PRId64 ":", level->fanout.x, level->fanout.y);
 	for (int k = 0; k < shape->dimension_count; k++) {
 		int d = row->spatial_order[k];
 		if (row->spatial[d] > 1)
@@ -80,7 +80,7 @@ static void add_block(struct text *text, const struct nest_case *nest, int i)
 				row->spatial_y >> d & 1 ? "@y" : "");
 	}
 	text_add(text, "%s",
-		!level->systolic                 ? ""
+		!level->fanout.systolic          ? ""
 		: nest->hierarchy.array_overlaps ? " | systolic, overlapping"
 						 : " | systolic");
 	add_spaces(text, shape, "| no_reuse", level->no_spatial_reuse);
@@ -102,7 +102,7 @@ const char *nest_case_text(struct arena *arena, const struct nest_case *nest)
 	for (int i = nest->hierarchy.level_count - 1; i >= 0; i--) {
 		const struct nest_level *level = &nest->hierarchy.levels[i];
 		add_level(&text, nest, i);
-		if (level->fanout_x * level->fanout_y > 1)
+		if (level->fanout.x * level->fanout.y > 1)
 			add_block(&text, nest, i);
 	}
 	return text_read(&text);

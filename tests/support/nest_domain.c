@@ -14,17 +14,15 @@ static const struct arch *arch_of(struct arena *arena, const struct nest_case *n
 	struct arch *arch = arena_new(arena, struct arch);
 	arch->level_count = hierarchy->level_count + 1;
 	for (int r = 0; r < arch->level_count; r++)
-		arch->levels[r] = (struct level){.kind = LEVEL_COMPUTE,
-			.name = hierarchy->compute_name,
-			.fanout_x = 1,
-			.fanout_y = 1};
+		arch->levels[r] = (struct level){
+			.kind = LEVEL_COMPUTE, .name = hierarchy->compute_name, .fanout = {1, 1}};
 	for (int i = 0; i < hierarchy->level_count; i++) {
 		const struct nest_level *level = &hierarchy->levels[i];
 		arch->levels[level->row].name = level->name;
 		level_set_kind(&arch->levels[level->row],
 			level->storage ? LEVEL_STORAGE : LEVEL_CONTAINER);
-		arch->levels[level->block_row].fanout_x = level->fanout_x;
-		arch->levels[level->block_row].fanout_y = level->fanout_y;
+		arch->levels[level->block_row].fanout.x = level->fanout.x;
+		arch->levels[level->block_row].fanout.y = level->fanout.y;
 	}
 	return arch;
 }
@@ -127,10 +125,10 @@ void nest_domain_narrow(struct random *random, struct domain *domain)
 		if (draw_chance(random, 3))
 			narrow_order(random, count, &row->temporal_inner, &row->temporal_outer,
 				row->temporal_order, row->temporal_last);
-		if (level->fanout_x * level->fanout_y > 1 && draw_chance(random, 3))
+		if (level->fanout.x * level->fanout.y > 1 && draw_chance(random, 3))
 			block->split = (int)random_below(random, (uint64_t)count + 1);
 		uint32_t all = (1u << domain->shape->space_count) - 1;
-		if (level->fanout_x * level->fanout_y > 1 && draw_chance(random, 8))
+		if (level->fanout.x * level->fanout.y > 1 && draw_chance(random, 8))
 			block->spatial_over = all & (uint32_t)random_next(random);
 		if (level->storage && draw_chance(random, 5))
 			row->temporal_over = all & (uint32_t)random_next(random);
@@ -149,7 +147,7 @@ void nest_domain_crowd(struct domain *domain)
 		struct factor_domain *spatial = domain->rows[level->block_row].spatial;
 		int64_t instances = 1;
 		for (int d = 0; d < domain->shape->dimension_count; d++) {
-			if (instances > level->fanout_x * level->fanout_y || spatial[d].most < 2)
+			if (instances > level->fanout.x * level->fanout.y || spatial[d].most < 2)
 				continue;
 			spatial[d].least = spatial[d].most;
 			spatial[d].least_by = 0;

@@ -178,7 +178,7 @@ bool nest_mapping_fits(const struct domain *domain, const struct mapping *mappin
 			!goes_over(domain->shape, mapping->rows[level->row].temporal,
 				domain->rows[level->row].temporal_over))
 			return false;
-		if (x > level->fanout_x || y > level->fanout_y ||
+		if (x > level->fanout.x || y > level->fanout.y ||
 			(level->storage && !level_fits(domain, i, tile, mapping)))
 			return false;
 	}

@@ -56,10 +56,10 @@ static void widen(struct random *random, struct hierarchy *hierarchy)
 		level->mesh_x = x;
 		level->mesh_y = y;
 		bool wider = draw_chance(random, 3);
-		level->fanout_x += wider ? (int64_t)below(random, 4) : 0;
-		level->fanout_y += wider ? (int64_t)below(random, 4) : 0;
-		x *= level->fanout_x;
-		y *= level->fanout_y;
+		level->fanout.x += wider ? (int64_t)below(random, 4) : 0;
+		level->fanout.y += wider ? (int64_t)below(random, 4) : 0;
+		x *= level->fanout.x;
+		y *= level->fanout.y;
 	}
 	hierarchy->compute_mesh_x = x;
 	hierarchy->compute_mesh_y = y;
@@ -256,13 +256,13 @@ struct nest_problem *nest_problem_pad(const struct nest_problem *problem, int ab
 		.storage = true,
 		.mesh_x = outside->mesh_x,
 		.mesh_y = outside->mesh_y,
-		.fanout_x = outside->fanout_x,
-		.fanout_y = outside->fanout_y,
+		.fanout.x = outside->fanout.x,
+		.fanout.y = outside->fanout.y,
 		.store = storage_unlimited,
 		.gated_at = at,
 		.no_spatial_reuse = outside->no_spatial_reuse,
 		.no_link_transfer = outside->no_link_transfer};
-	outside->fanout_x = outside->fanout_y = 1;
+	outside->fanout.x = outside->fanout.y = 1;
 	outside->no_spatial_reuse = outside->no_link_transfer = 0;
 	for (int t = 0; t < SHAPE_SPACES_MOST; t++)
 		idle->rate_scale[t] = 1;

@@ -19,15 +19,14 @@ static void add_level(struct arena *arena, struct arch *arch, char *word)
 	word[strcspn(word, ":)")] = '\0';
 	*level = (struct level){.name = arena_text(arena, word),
 		.device = container ? NULL : "SRAM",
-		.fanout_x = 1,
-		.fanout_y = 1};
+		.fanout = {1, 1}};
 	level_set_kind(level, container ? LEVEL_CONTAINER : LEVEL_STORAGE);
 	if (fanout) {
 		char *rest;
-		level->fanout_x = strtoll(fanout + 1, &rest, 10);
-		level->fanout_y = *rest == 'x' ? strtoll(rest + 1, NULL, 10) : 1;
+		level->fanout.x = strtoll(fanout + 1, &rest, 10);
+		level->fanout.y = *rest == 'x' ? strtoll(rest + 1, NULL, 10) : 1;
 	}
-	level->instances = outside * level->fanout_x * level->fanout_y;
+	level->instances = outside * level->fanout.x * level->fanout.y;
 	arch->level_count++;
 }
 

@@ -17,7 +17,7 @@ static struct ratio ratio(int64_t num, int64_t den)
 
 static struct level level(const char *name, enum level_class kind, int64_t instances)
 {
-	struct level made = {.name = name, .fanout_x = 1, .fanout_y = 1, .instances = instances};
+	struct level made = {.name = name, .fanout = {1, 1}, .instances = instances};
 	level_set_kind(&made, kind);
 	return made;
 }
@@ -62,7 +62,7 @@ const struct arch *spyre_arch(struct arena *arena, int cores)
 	levels[HBM].storage.store.shared_rate = ratio(1024, 15);
 	levels[HBM].storage.read_pj = levels[HBM].storage.write_pj = 162.5;
 	levels[CORE] = level("core", LEVEL_CONTAINER, cores);
-	levels[CORE].fanout_x = cores;
+	levels[CORE].fanout.x = cores;
 	levels[LX] = level("LX", LEVEL_STORAGE, cores);
 	levels[LX].device = "SRAM";
 	levels[LX].storage.capacity = 2 << 20;

@@ -57,8 +57,8 @@ static void assert_same_level(const struct level *a, const struct level *b)
 	assert_int_equal(a->kind, b->kind);
 	if (a->device || b->device)
 		assert_string_equal(a->device, b->device);
-	assert_int_equal(a->fanout_x, b->fanout_x);
-	assert_int_equal(a->fanout_y, b->fanout_y);
+	assert_int_equal(a->fanout.x, b->fanout.x);
+	assert_int_equal(a->fanout.y, b->fanout.y);
 	assert_int_equal(a->instances, b->instances);
 	if (a->kind == LEVEL_STORAGE)
 		assert_same_storage(&a->storage, &b->storage);

@@ -303,8 +303,8 @@ TEST(an_array_may_have_one_row)
 		"  - !Container {name: row, spatial: {meshY: 1}, attributes: {systolic: true}}\n"
 		"  - !Container {name: column, spatial: {meshX: 8}, attributes: {systolic: true}}\n"
 		"  - !Component {name: b, class: regfile, attributes: {depth: 5}}\n" MAC);
-	assert_true(find(arch, "row")->systolic);
-	assert_true(find(arch, "column")->systolic);
+	assert_true(find(arch, "row")->fanout.systolic);
+	assert_true(find(arch, "column")->fanout.systolic);
 	assert_int_equal(find(arch, "b")->instances, 8);
 	struct diag *diag = diag_open(arena);
 	assert_null(arch_of_text(arena,

@@ -68,8 +68,8 @@ TEST(subtrees_multiply_what_is_inside)
 		const struct level *level = &arch->levels[r];
 		assert_string_equal(level->name, rows[r].name);
 		assert_int_equal(level->kind, rows[r].kind);
-		assert_int_equal(level->fanout_x, rows[r].x);
-		assert_int_equal(level->fanout_y, rows[r].y);
+		assert_int_equal(level->fanout.x, rows[r].x);
+		assert_int_equal(level->fanout.y, rows[r].y);
 		assert_int_equal(level->instances, rows[r].instances);
 		if (level->kind != LEVEL_STORAGE)
 			continue;
@@ -104,8 +104,8 @@ TEST(meshes_follow_from_each_other)
 						 rows[i].name, rows[i].attributes));
 		const struct level *level = &arch->levels[1];
 		assert_string_equal(level->name, "L");
-		assert_int_equal(level->fanout_x, rows[i].x);
-		assert_int_equal(level->fanout_y, rows[i].y);
+		assert_int_equal(level->fanout.x, rows[i].x);
+		assert_int_equal(level->fanout.y, rows[i].y);
 		assert_int_equal(level->instances, 12);
 	}
 }
@@ -171,9 +171,9 @@ TEST(components_without_attributes_are_searched_for_them)
 			    "    - {name: 'mac[0..7]', class: intmac, datawidth: 8, meshX: 4}\n"));
 	assert_int_equal(arch->levels[0].storage.store.entries, 64);
 	assert_int_equal(arch->levels[0].storage.store.block_words, 4);
-	assert_int_equal(arch->levels[0].fanout_y, 2);
+	assert_int_equal(arch->levels[0].fanout.y, 2);
 	assert_int_equal(arch->levels[1].compute.word_bits, 8);
-	assert_int_equal(arch->levels[1].fanout_x, 2);
+	assert_int_equal(arch->levels[1].fanout.x, 2);
 }
 
 TEST(a_subtree_needs_no_name)
@@ -331,8 +331,8 @@ TEST(flat_levels_count_their_instances)
 		assert_string_equal(level->name, rows[r].name);
 		assert_string_equal(level->device, rows[r].device);
 		assert_int_equal(level->kind, rows[r].kind);
-		assert_int_equal(level->fanout_x, rows[r].x);
-		assert_int_equal(level->fanout_y, rows[r].y);
+		assert_int_equal(level->fanout.x, rows[r].x);
+		assert_int_equal(level->fanout.y, rows[r].y);
 		assert_int_equal(level->instances, rows[r].instances);
 		if (level->kind == LEVEL_STORAGE)
 			assert_int_equal(level->storage.store.entries, rows[r].entries);

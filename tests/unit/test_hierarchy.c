@@ -52,8 +52,8 @@ static void assert_levels(
 		assert_int_equal(level->storage, expected[i].storage);
 		assert_int_equal(level->mesh_x, expected[i].mesh_x);
 		assert_int_equal(level->mesh_y, expected[i].mesh_y);
-		assert_int_equal(level->fanout_x, expected[i].fanout_x);
-		assert_int_equal(level->fanout_y, expected[i].fanout_y);
+		assert_int_equal(level->fanout.x, expected[i].fanout_x);
+		assert_int_equal(level->fanout.y, expected[i].fanout_y);
 		assert_int_equal(level->gated_at, i);
 	}
 }

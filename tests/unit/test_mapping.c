@@ -127,7 +127,7 @@ static void loops_inside_a_tile_have_a_name(void **state)
 	struct arch *slow = arena_copy(f->arena, f->arch, sizeof *f->arch);
 	struct mapping mapping;
 	slow->levels[slow->compute].compute.mac_rate = (struct ratio){1, 1};
-	slow->levels[slow->compute].fanout_x = 2;
+	slow->levels[slow->compute].fanout.x = 2;
 	assert_null(mapping_parse(f->arena, slow, f->op, text, &mapping));
 	assert_int_equal(mapping.rows[slow->hbm].temporal[0], 4);
 	assert_int_equal(mapping.rows[slow->lx].temporal[1], 2);
@@ -207,8 +207,8 @@ static void cores_of_a_mesh_are_numbered_through(void **state)
 {
 	const struct fixture *f = *state;
 	struct arch *arch = arena_copy(f->arena, f->arch, sizeof *arch);
-	arch->levels[arch->core].fanout_x = 2;
-	arch->levels[arch->core].fanout_y = 3;
+	arch->levels[arch->core].fanout.x = 2;
+	arch->levels[arch->core].fanout.y = 3;
 	arch->levels[arch->core].instances = 24;
 	static const char *const rows[][2] = {
 		{"core: n8", NULL},

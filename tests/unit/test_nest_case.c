@@ -67,7 +67,7 @@ static void see_level(const struct nest_case *nest, int i, long seen[])
 	seen[FANS_OUT] += !level->storage;
 	seen[FANS_OUT_OUTSIDE] += !level->storage && i == outermost;
 	seen[PART_OF_A_MESH] +=
-		instances(nest, i) > 1 && instances(nest, i) < level->fanout_x * level->fanout_y;
+		instances(nest, i) > 1 && instances(nest, i) < level->fanout.x * level->fanout.y;
 	for (int d = 0; d < nest->shape.dimension_count; d++)
 		seen[ALONG_Y] += row->spatial[d] > 1 && row->spatial_y >> d & 1;
 	seen[BYPASS] += level->storage && kept_somewhere(nest, i) != all;

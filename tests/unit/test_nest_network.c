@@ -20,7 +20,7 @@ static double network_pj(struct arena *arena, const char *einsum, const char *ma
 	struct nest_level *fan = level - 1; /* the fan-out is a level of its own below the buffer */
 	struct nest_counts *counts = arena_new(arena, struct nest_counts);
 	struct nest_score *score = arena_new(arena, struct nest_score);
-	assert_int_equal(fan->fanout_x, 4);
+	assert_int_equal(fan->fanout.x, 4);
 	/* Timeloop's network below a level ends at the next one, be it a fan-out alone. */
 	level = counting == COUNTING_TIMELOOP ? fan : level;
 	level->network.hop_pj = hop_pj;
@@ -62,7 +62,7 @@ static double below_mesh(struct arena *arena, const char *einsum, const char *ma
 	struct nest_level *fan = nest_line_level(nest, "GLB") - 1;
 	struct nest_counts *counts = arena_new(arena, struct nest_counts);
 	struct nest_score *score = arena_new(arena, struct nest_score);
-	assert_int_equal(fan->fanout_y, 4);
+	assert_int_equal(fan->fanout.y, 4);
 	fan->network.hop_pj = reduces ? 1 : 0;
 	fan->network.router_pj = reduces ? 0 : 1;
 	fan->store.reduces = reduces;

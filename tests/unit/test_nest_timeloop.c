@@ -69,8 +69,8 @@ static int set_up(void **state)
 			.storage = true,
 			.mesh_x = i == 0 ? 4 : 1,
 			.mesh_y = 1,
-			.fanout_x = i == 1 ? 4 : 1,
-			.fanout_y = 1,
+			.fanout.x = i == 1 ? 4 : 1,
+			.fanout.y = 1,
 			.store = storage_unlimited,
 			.pj = {1, 1, 1},
 			.gated_at = i};
@@ -142,8 +142,8 @@ static void diagonals_are_served_once(void **state)
 	f->mapping.rows[2].spatial[R] = 3;
 	f->mapping.rows[2].spatial[P] = 4;
 	f->mapping.rows[2].spatial_y = 1 << P;
-	f->hierarchy.levels[0].mesh_x = f->hierarchy.levels[1].fanout_x = 3;
-	f->hierarchy.levels[0].mesh_y = f->hierarchy.levels[1].fanout_y = 4;
+	f->hierarchy.levels[0].mesh_x = f->hierarchy.levels[1].fanout.x = 3;
+	f->hierarchy.levels[0].mesh_y = f->hierarchy.levels[1].fanout.y = 4;
 	f->hierarchy.compute_mesh_x = 3;
 	f->hierarchy.compute_mesh_y = 4;
 	assert_int_equal(evaluate(f), NEST_FITS);

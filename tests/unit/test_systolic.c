@@ -39,9 +39,9 @@ static struct nest_case *make_product(struct arena *arena, const struct product 
 			(int)s->k),
 		arena_format(arena, "DRAM: m%d n%d k%d", (int)s->m, (int)s->n, (int)s->k));
 	for (int i = 0; i < nest->hierarchy.level_count; i++)
-		if (nest->hierarchy.levels[i].fanout_x * nest->hierarchy.levels[i].fanout_y > 1 ||
+		if (nest->hierarchy.levels[i].fanout.x * nest->hierarchy.levels[i].fanout.y > 1 ||
 			(s->r * s->c == 1 && i == 1)) {
-			nest->hierarchy.levels[i].systolic = true;
+			nest->hierarchy.levels[i].fanout.systolic = true;
 			nest->hierarchy.array_inner = i;
 			nest->hierarchy.array_end = i + 1;
 		}

@@ -471,7 +471,7 @@ static bool axes_fit(const struct nest_descent *descent, const struct tiling_lev
 	int64_t fan[2] = {1, 1};
 	for (int d = 0; d < nest_descent_dimensions(descent); d++)
 		fan[row->spatial_y >> d & 1] *= row->spatial[d];
-	return fan[0] <= block->fanout_x && fan[1] <= block->fanout_y;
+	return fan[0] <= block->fanout.x && fan[1] <= block->fanout.y;
 }
 
 /* Calls visit for every arrangement of the tiling levels in a mask, from level i on, and leaves the

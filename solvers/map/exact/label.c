@@ -701,7 +701,7 @@ static bool have_room(
 		for (int k = 0; k < count; k++)
 			if (loops[k].level == loops[n].level)
 				fan[along_y >> k & 1] *= loops[k].bound;
-		if (fan[0] > (double)block->fanout_x || fan[1] > (double)block->fanout_y)
+		if (fan[0] > (double)block->fanout.x || fan[1] > (double)block->fanout.y)
 			return false;
 	}
 	return true;
@@ -718,12 +718,12 @@ double nest_skew_least(const struct nest_frame *frame, const struct mapping *map
 	for (int i = hierarchy->array_inner; i < hierarchy->array_end; i++)
 		for (int d = 0; d < frame->search->shape->dimension_count; d++) {
 			struct turning loop = {i, d, bound_of(frame, mapping, i, d)};
-			bool turns = hierarchy->levels[i].fanout_x > 1 &&
-				     hierarchy->levels[i].fanout_y > 1;
+			bool turns = hierarchy->levels[i].fanout.x > 1 &&
+				     hierarchy->levels[i].fanout.y > 1;
 			if (loop.bound == 1)
 				continue;
 			if (!turns)
-				axes_put(&fixed, &loop, hierarchy->levels[i].fanout_y > 1);
+				axes_put(&fixed, &loop, hierarchy->levels[i].fanout.y > 1);
 			else if (count == TURNING_MOST)
 				return 0;
 			else
@@ -751,8 +751,8 @@ double nest_skew_tiles(
 		for (uint32_t own = frame->spaces[space].own[r]; own; own &= own - 1) {
 			double bound = 1;
 			for (int i = hierarchy->array_inner; i < hierarchy->array_end; i++)
-				if ((y ? hierarchy->levels[i].fanout_x
-				       : hierarchy->levels[i].fanout_y) == 1)
+				if ((y ? hierarchy->levels[i].fanout.x
+				       : hierarchy->levels[i].fanout.y) == 1)
 					bound *= bound_of(frame, mapping, i, __builtin_ctz(own));
 			sums += bound - 1;
 		}
@@ -794,7 +794,8 @@ bool nest_skew_turns(const struct nest_frame *frame, const struct tiling_level *
 {
 	const struct hierarchy *hierarchy = frame->search->hierarchy;
 	const struct nest_level *block = &hierarchy->levels[level->level];
-	return level->spatial && block->systolic && block->fanout_x > 1 && block->fanout_y > 1;
+	return level->spatial && block->fanout.systolic && block->fanout.x > 1 &&
+	       block->fanout.y > 1;
 }
 
 /* Every word of a plain dataspace is loaded as often as loops outside reload it, and of a window no

@@ -664,8 +664,8 @@ static void narrow_row(struct ilp_compact *compact, int row)
 		ilp_line_row(compact->milp, &line, log(1.5), INFINITY);
 	}
 	for (int axis = 0; axis < ILP_AXES && spatial; axis++) {
-		int64_t fan = axis == ILP_X ? block_of(compact, row)->fanout_x
-					    : block_of(compact, row)->fanout_y;
+		int64_t fan = axis == ILP_X ? block_of(compact, row)->fanout.x
+					    : block_of(compact, row)->fanout.y;
 		milp_row(compact->milp, -INFINITY, log((double)fan + 0.5));
 		for (int d = 0; d < frame->dimension_count; d++)
 			for (int k = 0; k < frame->prime_count[d]; k++)

@@ -133,7 +133,7 @@ bool ilp_may_run_along(const struct ilp_frame *frame, int row, int d, enum ilp_a
 		&frame->search->hierarchy->levels[space->levels[row].level];
 	const struct row_domain *domain = &space->domain->rows[space->levels[row].row];
 	int count = frame->dimension_count, place = -1;
-	if ((axis == ILP_X ? block->fanout_x : block->fanout_y) == 1)
+	if ((axis == ILP_X ? block->fanout.x : block->fanout.y) == 1)
 		return false;
 	if (domain->split < 0)
 		return true;

@@ -30,7 +30,7 @@ static bool has_axes(const struct map_moves *moves, int i)
 {
 	const struct tiling_level *level = &moves->space->levels[i];
 	const struct nest_level *block = &moves->space->domain->hierarchy->levels[level->level];
-	return level->spatial && block->fanout_x > 1 && block->fanout_y > 1;
+	return level->spatial && block->fanout.x > 1 && block->fanout.y > 1;
 }
 
 static const uint32_t *bounds_at(

@@ -19,8 +19,8 @@ static struct level_price price_of(const struct hierarchy *hierarchy, int i, int
 		.pj = {level->pj[NEST_READ], level->pj[NEST_FILL], level->pj[NEST_UPDATE]},
 		.leak_pj = level->leak_pj * (gates < all ? (double)all / (double)gates : 1),
 		.block_size = (double)level->store.block_words,
-		.fanout_x = (double)level->fanout_x,
-		.fanout_y = (double)level->fanout_y,
+		.fanout_x = (double)level->fanout.x,
+		.fanout_y = (double)level->fanout.y,
 		.gated_at = gates < all ? level->gated_at : i,
 		.row = level->row,
 		.block_row = level->block_row,
@@ -435,7 +435,7 @@ static enum nest_verdict check_usage(
 {
 	for (int i = 0; i < model->hierarchy->level_count; i++) {
 		const struct nest_level *level = &model->hierarchy->levels[i];
-		int64_t all = level->fanout_x * level->fanout_y, taken = 1;
+		int64_t all = level->fanout.x * level->fanout.y, taken = 1;
 		if (level->least_usage <= 0)
 			continue;
 		for (int d = 0; d < model->shape->dimension_count; d++)

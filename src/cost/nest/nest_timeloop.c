@@ -456,9 +456,9 @@ static bool nest_block_serve(const struct nest_model *model, const struct nest_l
 	out->links = 0;
 	struct places places = {
 		.count = loops->fan[block],
-		.width = number_max(level->fanout_x, loops->fan_x[block]),
+		.width = number_max(level->fanout.x, loops->fan_x[block]),
 		.priced = model->priced_hops,
-		.middle = (double)(number_max(level->fanout_y, loops->fan_y[block]) - 1) / 2,
+		.middle = (double)(number_max(level->fanout.y, loops->fan_y[block]) - 1) / 2,
 	};
 	if (!measure_places(loops, space, block, &places))
 		return false;

@@ -109,7 +109,7 @@ static const char *check_fanout(
 {
 	const struct level *level = &arch->levels[r];
 	const struct mapping_row *row = &mapping->rows[r];
-	int64_t x = 1, y = 1, most_x = level->fanout_x, most_y = level->fanout_y;
+	int64_t x = 1, y = 1, most_x = level->fanout.x, most_y = level->fanout.y;
 	for (int l = 0; l < mapping->loop_count; l++) {
 		int64_t *product = row->spatial_y >> l & 1 ? &y : &x;
 		if (!number_mul(*product, row->spatial[l], product))

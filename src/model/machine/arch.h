@@ -77,6 +77,12 @@ struct storage {
 /* Words of 16 bits without limits, in blocks and clusters of one; accesses take no time. */
 extern const struct storage storage_unlimited;
 
+/* Instances side by side in one that is around them. */
+struct fanout {
+	int64_t x, y;
+	bool systolic; /* these are PEs that hand words on to their neighbours, without other wires */
+};
+
 /* Picojoules per word of the network below a level, by the hop and by the router. */
 struct network_energies {
 	double hop_pj, router_pj;
@@ -138,10 +144,9 @@ struct compute_level {
 struct level {
 	const char *name; /* unique in the machine */
 	enum level_class kind;
-	const char *device; /* the class the spec names: "DRAM", "intmac"; NULL of a !Container */
-	int64_t fanout_x, fanout_y; /* instances of this level in one of its parent */
-	bool systolic; /* these are PEs that hand words on to their neighbours, without other wires */
-	int64_t instances; /* in the whole machine */
+	const char *device;   /* the class the spec names: "DRAM", "intmac"; NULL of a !Container */
+	struct fanout fanout; /* instances of this level in one of its parent */
+	int64_t instances;    /* in the whole machine */
 	struct network_energies network;
 	/* of a storage or a compute, under `exact` and under `timeloop` counting */
 	struct action_energies pj, timeloop_pj;

@@ -79,8 +79,7 @@ int arch_draft_add(struct arch_draft *draft, struct span span)
 	if (++draft->node_count > ARCH_LEVELS_MOST)
 		return -1;
 	int r = draft->arch->level_count++;
-	draft->arch->levels[r] =
-		(struct level){.name = "", .fanout_x = 1, .fanout_y = 1, .span = span};
+	draft->arch->levels[r] = (struct level){.name = "", .fanout = {1, 1}, .span = span};
 	return r;
 }
 
@@ -159,7 +158,7 @@ static void check_systolic(
 	struct arch_draft *draft, const struct arch_entry *entry, const struct level *level)
 {
 	const struct reader *attributes = &entry->attributes;
-	if (!level->systolic || level->fanout_x * level->fanout_y > 1 ||
+	if (!level->fanout.systolic || level->fanout.x * level->fanout.y > 1 ||
 		node_find(entry->node.map, "spatial") || node_find(attributes->map, "meshX") ||
 		node_find(attributes->map, "meshY"))
 		return;
@@ -231,8 +230,8 @@ static void read_level(struct arch_draft *draft, int r)
 	struct arch_entry *entry = &draft->entries[r];
 	struct level *level = &draft->arch->levels[r];
 	int64_t outside = instances_around(draft->arch, r);
-	if (!number_mul(outside, level->fanout_x, &level->instances) ||
-		!number_mul(level->instances, level->fanout_y, &level->instances)) {
+	if (!number_mul(outside, level->fanout.x, &level->instances) ||
+		!number_mul(level->instances, level->fanout.y, &level->instances)) {
 		WRONG(draft, level->span, "level '%s' has too many instances", level->name);
 		level->instances = 1;
 	}

@@ -11,7 +11,7 @@
 
 static bool fans_out(const struct level *level)
 {
-	return level->fanout_x * level->fanout_y > 1;
+	return level->fanout.x * level->fanout.y > 1;
 }
 
 /* A unit for maps and reductions says so by its rates or by its class. */

@@ -13,9 +13,9 @@ struct node_place {
 };
 
 static const struct field spatial_fields[] = {
-	{"meshX", FIELD_WHOLE, "instances along X", .usual = "1", INTO(struct level, fanout_x),
+	{"meshX", FIELD_WHOLE, "instances along X", .usual = "1", INTO(struct level, fanout.x),
 		.least = 1, .most = INT32_MAX},
-	{"meshY", FIELD_WHOLE, "instances along Y", .usual = "1", INTO(struct level, fanout_y),
+	{"meshY", FIELD_WHOLE, "instances along Y", .usual = "1", INTO(struct level, fanout.y),
 		.least = 1, .most = INT32_MAX},
 	{0},
 };
@@ -213,7 +213,7 @@ static bool open_level(
 		take_class(draft, entry, level);
 	open_attributes(draft, entry, level, container);
 	read_fanout(draft, entry, parts->spatial, level);
-	if (place.parallel && level->fanout_x * level->fanout_y > 1)
+	if (place.parallel && level->fanout.x * level->fanout.y > 1)
 		WRONG(draft, parts->spatial->span,
 			"level '%s' fans out inside a !Parallel; fan out around it", level->name);
 	return !parts->nodes || open_list(draft, parts->nodes,
@@ -337,7 +337,7 @@ void arch_nodes_gate(struct arch_draft *draft)
 		struct level *level = &draft->arch->levels[r];
 		struct gating_form form = {false};
 		fields_read(&entry->attributes, &gating_noun, &form, NULL);
-		if (level->fanout_x * level->fanout_y > 1) {
+		if (level->fanout.x * level->fanout.y > 1) {
 			if (next)
 				gate = arena_format(
 					draft->reading->arena, "inter_%s_spatial", level->name);
@@ -487,8 +487,8 @@ static void read_tree_fanout(
 			(long long)tree->mesh_y, tree->outside);
 		return;
 	}
-	level->fanout_x = x / tree->mesh_x;
-	level->fanout_y = y / tree->mesh_y;
+	level->fanout.x = x / tree->mesh_x;
+	level->fanout.y = y / tree->mesh_y;
 	tree->mesh_x = x;
 	tree->mesh_y = y;
 	tree->outside = level->name;

@@ -918,7 +918,7 @@ void attributes_compute(struct reader *attributes, struct level *level)
  * energies that come back as an ERT. */
 static const struct field any_level_fields[] = {
 	{"systolic", FIELD_FLAG, "the instances are the PEs of a systolic array", .usual = "false",
-		INTO(struct level, systolic), .marks = ATTRIBUTE_OWN},
+		INTO(struct level, fanout.systolic), .marks = ATTRIBUTE_OWN},
 	{"version", FIELD_TEXT, NULL, .marks = ATTRIBUTE_OWN | ATTRIBUTE_ACCEPTED},
 	{"adder_width", FIELD_WHOLE, NULL, .marks = ATTRIBUTE_ACCEPTED},
 	{"area_share", FIELD_NUMBER, NULL, .marks = ATTRIBUTE_ACCEPTED},

@@ -396,7 +396,7 @@ int domain_outermost(const struct arch *arch)
 
 int64_t domain_fanout(const struct arch *arch, int row)
 {
-	return arch->levels[row].fanout_x * arch->levels[row].fanout_y;
+	return arch->levels[row].fanout.x * arch->levels[row].fanout.y;
 }
 
 static void open_row(struct domain *domain, int r)
@@ -407,7 +407,7 @@ static void open_row(struct domain *domain, int r)
 	bool stores = domain_stores(arch, r);
 	bool iterates = stores || (domain->hierarchy && domain->hierarchy->dummy_loops &&
 					  domain_iterates(arch, r));
-	int64_t across = number_max(arch->levels[r].fanout_x, arch->levels[r].fanout_y);
+	int64_t across = number_max(arch->levels[r].fanout.x, arch->levels[r].fanout.y);
 	for (int d = 0; d < shape->dimension_count; d++) {
 		int64_t extent = shape->dimensions[d].extent;
 		row->spatial[d] = (struct factor_domain){1, number_min(across, extent), -1, -1};

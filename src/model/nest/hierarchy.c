@@ -27,7 +27,7 @@ struct hierarchy_making {
 
 static bool fans_out(const struct level *level)
 {
-	return level->fanout_x > 1 || level->fanout_y > 1;
+	return level->fanout.x > 1 || level->fanout.y > 1;
 }
 
 /* A compute level, nothing inside the last of them, and a storage. */
@@ -133,8 +133,7 @@ static struct nest_level *add_level(struct hierarchy_making *making, const char 
 		.block_row = making->trivial,
 		.mesh_x = making->mesh_x,
 		.mesh_y = making->mesh_y,
-		.fanout_x = 1,
-		.fanout_y = 1,
+		.fanout = {1, 1},
 		.store = storage_unlimited};
 	for (int t = 0; t < making->shape->space_count; t++)
 		nest->rate_scale[t] = 1;
@@ -164,8 +163,8 @@ static void take_storage(
 
 static void fan_out(struct hierarchy_making *making, const struct level *level)
 {
-	if (!number_mul(making->mesh_x, level->fanout_x, &making->mesh_x) ||
-		!number_mul(making->mesh_y, level->fanout_y, &making->mesh_y))
+	if (!number_mul(making->mesh_x, level->fanout.x, &making->mesh_x) ||
+		!number_mul(making->mesh_y, level->fanout.y, &making->mesh_y))
 		WRONG(making, level->span, "level '%s' has too many instances", level->name);
 }
 
@@ -185,9 +184,7 @@ static void fill_block(struct hierarchy_making *making, int row)
 	}
 	struct nest_level *around = &hierarchy->levels[hierarchy->level_count - 1];
 	around->block_row = row;
-	around->fanout_x = level->fanout_x;
-	around->fanout_y = level->fanout_y;
-	around->systolic = level->systolic;
+	around->fanout = level->fanout;
 }
 
 /* In v0.4 what fans out has a level of its own around it, which keeps nothing. */
@@ -203,9 +200,7 @@ static void add_fanout(struct hierarchy_making *making, int row)
 	if (!nest)
 		return;
 	nest->block_row = row;
-	nest->fanout_x = level->fanout_x;
-	nest->fanout_y = level->fanout_y;
-	nest->systolic = level->systolic;
+	nest->fanout = level->fanout;
 	nest->network = level->network;
 	fan_out(making, level);
 }
@@ -335,7 +330,7 @@ static void find_array(struct hierarchy_making *making)
 	for (int i = 0; i < hierarchy->level_count; i++) {
 		const struct nest_level *nest = &hierarchy->levels[i];
 		bool begun = hierarchy->array_end > 0;
-		if (nest->systolic && between) {
+		if (nest->fanout.systolic && between) {
 			WRONG(making, making->arch->levels[nest->block_row].span,
 				"'%s' and '%s' are both systolic, and '%s' lies between them; a "
 				"machine has one systolic array",
@@ -344,13 +339,13 @@ static void find_array(struct hierarchy_making *making)
 				between);
 			return;
 		}
-		if (nest->systolic) {
+		if (nest->fanout.systolic) {
 			hierarchy->array_inner = begun ? hierarchy->array_inner : i;
 			hierarchy->array_end = i + 1;
-		} else if (begun && !between && nest->fanout_x * nest->fanout_y > 1) {
+		} else if (begun && !between && nest->fanout.x * nest->fanout.y > 1) {
 			between = block_name(making, nest);
 		}
-		if ((begun || nest->systolic) && !between && nest->storage)
+		if ((begun || nest->fanout.systolic) && !between && nest->storage)
 			between = nest->name;
 	}
 	struct ratio rate = hierarchy->compute_rate;

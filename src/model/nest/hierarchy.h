@@ -39,10 +39,9 @@ struct nest_level {
 	bool storage;  /* false: only fans out */
 	bool free;     /* what an ideal array holds: the tile of the storage around it */
 	bool emptied;  /* that storage: its row's temporal loops are those of the free level */
-	int64_t mesh_x, mesh_y;     /* instances in the machine, along X and Y */
-	int64_t fanout_x, fanout_y; /* of the block below */
-	double least_usage;         /* part of these that spatial loops must take; 0 */
-	bool systolic;              /* the block below is a part of the systolic array */
+	int64_t mesh_x, mesh_y; /* instances in the machine, along X and Y */
+	struct fanout fanout;   /* of the block below */
+	double least_usage;     /* part of these that spatial loops must take; 0 */
 	bool ring; /* a reduce ring joins the children of the block below, and adds their sums */
 
 	struct network_energies network; /* of the block below */

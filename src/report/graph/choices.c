@@ -96,7 +96,7 @@ json_t *nest_choices(struct arena *arena, const struct arch *arch, const struct 
 	for (int r = 0; r < mapping->level_count; r++) {
 		const struct level *level = &arch->levels[r];
 		bool stores = level->kind == LEVEL_STORAGE;
-		if (level->fanout_x > 1 || level->fanout_y > 1)
+		if (level->fanout.x > 1 || level->fanout.y > 1)
 			json_object_set_new(root,
 				domain_iterates(arch, r)
 					? arena_format(arena, "%s spatial", level->name)

@@ -73,7 +73,7 @@ static const char *fanout_text(
 	const struct nest_level *level = &check->hierarchy->levels[shortage->level];
 	char axis = shortage->kind == SHORTAGE_FANOUT_X ? 'X' : 'Y';
 	const char *start = arena_format(arena, "the fan-out of '%s' is %" PRId64 " x %" PRId64,
-		block_name(check, shortage->level), level->fanout_x, level->fanout_y);
+		block_name(check, shortage->level), level->fanout.x, level->fanout.y);
 	if (shortage->alone < 0)
 		return arena_format(arena,
 			"%s; with %" PRId64 " along %c and all else as it is a mapping would fit",
@@ -142,7 +142,7 @@ static const char *const *conflict_machine(struct arena *arena, const struct map
 		if (conflict->fanouts >> i & 1)
 			list[count++] =
 				arena_format(arena, "the fan-out of '%s' is %" PRId64 " x %" PRId64,
-					block_name(check, i), level->fanout_x, level->fanout_y);
+					block_name(check, i), level->fanout.x, level->fanout.y);
 	}
 	for (int d = 0; d < check->shape->dimension_count; d++)
 		if (conflict->extents >> d & 1)

@@ -110,7 +110,7 @@ static void set_extents(const struct space *space, int64_t *left)
 static int64_t instances_of(const struct space *space, int i)
 {
 	const struct nest_level *block = &space->domain->hierarchy->levels[space->levels[i].level];
-	return block->fanout_x * block->fanout_y;
+	return block->fanout.x * block->fanout.y;
 }
 
 /* All spatial bounds, fan-out by fan-out, dimension by dimension. */
@@ -434,8 +434,9 @@ static bool places_matter(const struct cell_walk *walk, const struct tiling_leve
 	for (int t = 0; t < frame->search->shape->space_count; t++)
 		shared |= frame->paired[t];
 	bool ways = frame->flagged || walk->walker->search->model->priced_hops;
-	return busy && ((frame->timeloop && (ways || level->level == 0)) || busy & shared ||
-			       walk->walker->search->hierarchy->levels[level->level].systolic);
+	return busy &&
+	       ((frame->timeloop && (ways || level->level == 0)) || busy & shared ||
+		       walk->walker->search->hierarchy->levels[level->level].fanout.systolic);
 }
 
 static bool axes_fit(const struct cell_walk *walk, const struct tiling_level *level)
@@ -445,7 +446,7 @@ static bool axes_fit(const struct cell_walk *walk, const struct tiling_level *le
 	int64_t along[2] = {1, 1};
 	for (int d = 0; d < walk_dimensions(walk); d++)
 		along[row->spatial_y >> d & 1] *= row->spatial[d];
-	return along[0] <= block->fanout_x && along[1] <= block->fanout_y;
+	return along[0] <= block->fanout.x && along[1] <= block->fanout.y;
 }
 
 /* Orders and axes of the fan-outs from tiling level i on, then the temporal loops. */

@@ -266,7 +266,7 @@ static double bound_along(const struct floor_cell *cell, bool y, int d)
 	double product = 1;
 	for (int i = hierarchy->array_inner; i < hierarchy->array_end; i++) {
 		const struct nest_level *block = &hierarchy->levels[i];
-		if ((y ? block->fanout_x : block->fanout_y) == 1)
+		if ((y ? block->fanout.x : block->fanout.y) == 1)
 			product *= cell->spatial[i][d];
 	}
 	return product;

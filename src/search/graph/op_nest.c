@@ -12,11 +12,11 @@ static const struct arch *in_one_row(const struct arch *arch, struct arena *aren
 {
 	struct arch *flat = arena_copy(arena, arch, sizeof *arch);
 	struct level *core = &flat->levels[arch->core];
-	if (core->fanout_x == core->instances)
+	if (core->fanout.x == core->instances)
 		return arch;
 	for (int r = 0; r <= arch->core; r++)
-		flat->levels[r].fanout_x = flat->levels[r].fanout_y = 1;
-	core->fanout_x = core->instances;
+		flat->levels[r].fanout.x = flat->levels[r].fanout.y = 1;
+	core->fanout.x = core->instances;
 	return flat;
 }
 

@@ -353,8 +353,8 @@ void relaxed_set_size(struct relaxed *relaxed, int level, int64_t words)
 void relaxed_set_fanout(struct relaxed *relaxed, int level, int64_t x, int64_t y)
 {
 	struct nest_level *block = &relaxed->hierarchy.levels[level];
-	block->fanout_x = x;
-	block->fanout_y = y;
+	block->fanout.x = x;
+	block->fanout.y = y;
 	struct row_domain *row = &relaxed->domain.rows[block->block_row];
 	for (int d = 0; d < relaxed->domain.shape->dimension_count; d++)
 		if (row->spatial[d].most_by < 0)

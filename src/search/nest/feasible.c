@@ -84,11 +84,11 @@ static bool fit_block(
 	uint32_t busy = 0;
 	for (int d = 0; d < space->domain->shape->dimension_count; d++)
 		busy |= (uint32_t)(bounds[d] > 1) << d;
-	if (along(bounds, busy) > number_times(block->fanout_x, block->fanout_y))
+	if (along(bounds, busy) > number_times(block->fanout.x, block->fanout.y))
 		return false;
 	for (uint32_t x = busy;; x = (x - 1) & busy) { /* all subsets, all of them first */
-		if (along(bounds, x) <= block->fanout_x &&
-			along(bounds, busy & ~x) <= block->fanout_y &&
+		if (along(bounds, x) <= block->fanout.x &&
+			along(bounds, busy & ~x) <= block->fanout.y &&
 			space_set_axes(space, level, x, mapping))
 			return true;
 		if (!x)
@@ -294,9 +294,9 @@ static bool block_can_fit(const struct feasible_question *question, int loop)
 {
 	const struct nest_level *block = level_of(question, loop);
 	for (int d = 0; d < question->domain->shape->dimension_count; d++)
-		if (question->spans[d][loop].least > number_max(block->fanout_x, block->fanout_y))
+		if (question->spans[d][loop].least > number_max(block->fanout.x, block->fanout.y))
 			return false;
-	int64_t all = number_times(block->fanout_x, block->fanout_y);
+	int64_t all = number_times(block->fanout.x, block->fanout.y);
 	return instances(question, loop, false) <= all &&
 	       (double)instances(question, loop, true) / (double)all >=
 		       row_of(question, loop)->least_usage;
@@ -310,7 +310,7 @@ static bool can_be_busy(const struct feasible_question *question)
 		if (question->space->levels[loop].spatial) {
 			const struct nest_level *block = level_of(question, loop);
 			busy = number_times(
-				busy, number_min(number_times(block->fanout_x, block->fanout_y),
+				busy, number_min(number_times(block->fanout.x, block->fanout.y),
 					      instances(question, loop, true)));
 		}
 	return (double)busy >= question->domain->least_parallelism * (double)all;

@@ -31,7 +31,7 @@ static struct domain *open_domain(const struct filter *filter, struct arena *are
 		if (filter->any_fanout >> i & 1) {
 			/* narrowing asks the architecture */
 			struct level *level = &arch->levels[filter->hierarchy->levels[i].block_row];
-			level->fanout_x = level->fanout_y = FACTORS_EXTENT_MOST;
+			level->fanout.x = level->fanout.y = FACTORS_EXTENT_MOST;
 		}
 	struct domain *domain = domain_make(arena, arch, filter->shape, filter->hierarchy);
 	domain->imperfect = filter->machine->imperfect;
@@ -120,7 +120,7 @@ static void filter_machine(struct filter *filter)
 	}
 	for (int i = 0; i < filter->hierarchy->level_count; i++) {
 		const struct nest_level *level = &filter->hierarchy->levels[i];
-		if (level->fanout_x * level->fanout_y > 1 &&
+		if (level->fanout.x * level->fanout.y > 1 &&
 			is_needed(filter, &filter->any_fanout, i))
 			conflict->fanouts |= UINT32_C(1) << i;
 		if (level->size && is_needed(filter, &filter->any_size, i))
@@ -238,7 +238,7 @@ static struct relaxed *others(
 		bool size = kept->kind == SHORTAGE_UTILIZATION;
 		if (level->size && !(size && kept->level == i))
 			relaxed_lift_size(relaxed, i);
-		if (level->fanout_x * level->fanout_y > 1 && !(fanout && kept->level == i) &&
+		if (level->fanout.x * level->fanout.y > 1 && !(fanout && kept->level == i) &&
 			kept->kind != SHORTAGE_PARALLELISM)
 			relaxed_lift_fanout(relaxed, i);
 	}
@@ -257,10 +257,10 @@ static void set(struct relaxed *relaxed, const struct shortage *limit, int64_t v
 		relaxed_set_size(relaxed, limit->level, value);
 		break;
 	case SHORTAGE_FANOUT_X:
-		relaxed_set_fanout(relaxed, limit->level, value, level->fanout_y);
+		relaxed_set_fanout(relaxed, limit->level, value, level->fanout.y);
 		break;
 	case SHORTAGE_FANOUT_Y:
-		relaxed_set_fanout(relaxed, limit->level, level->fanout_x, value);
+		relaxed_set_fanout(relaxed, limit->level, level->fanout.x, value);
 		break;
 	case SHORTAGE_UTILIZATION: /* half a word less: as a double it is not above `value` */
 		level->store.least_utilization =
@@ -434,10 +434,10 @@ struct shortages shortages_find(const struct domain *domain, uint64_t work_most,
 	bool impossible = !finding.space || add_impossible(&finding);
 	for (int i = 0; !impossible && i < hierarchy->level_count; i++) {
 		const struct nest_level *level = &hierarchy->levels[i];
-		if (level->fanout_x > 1)
-			add_limit(&finding, SHORTAGE_FANOUT_X, i, level->fanout_x);
-		if (level->fanout_y > 1)
-			add_limit(&finding, SHORTAGE_FANOUT_Y, i, level->fanout_y);
+		if (level->fanout.x > 1)
+			add_limit(&finding, SHORTAGE_FANOUT_X, i, level->fanout.x);
+		if (level->fanout.y > 1)
+			add_limit(&finding, SHORTAGE_FANOUT_Y, i, level->fanout.y);
 		if (level->size)
 			add_limit(&finding, SHORTAGE_CAPACITY, i, level->size);
 		if (level->size && level->store.least_utilization > 0)
@@ -466,7 +466,7 @@ static struct space_sizes sizes_of(
 	const struct hierarchy *hierarchy = domain->hierarchy;
 	for (int i = 0; any_fanout && i < hierarchy->level_count; i++) {
 		struct row_domain *row = &counted->rows[hierarchy->levels[i].block_row];
-		if (hierarchy->levels[i].fanout_x * hierarchy->levels[i].fanout_y == 1)
+		if (hierarchy->levels[i].fanout.x * hierarchy->levels[i].fanout.y == 1)
 			continue;
 		for (int d = 0; d < domain->shape->dimension_count; d++)
 			if (row->spatial[d].most_by < 0)

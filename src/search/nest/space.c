@@ -46,7 +46,7 @@ static bool has_one_form(const struct space *space, const struct tiling_level *l
 {
 	const struct nest_level *block = block_of(space, level);
 	if (level->spatial)
-		return (block->fanout_x == 1 || block->fanout_y == 1) &&
+		return (block->fanout.x == 1 || block->fanout.y == 1) &&
 		       !parts_of(space, level).given;
 	for (int i = 0; i < level->level; i++)
 		if (space->domain->hierarchy->levels[i].storage)
@@ -74,7 +74,7 @@ static bool may_hand_on(const struct space *space, const struct tiling_level *le
 	if (level->spatial)
 		return may || priced || level->level == 0;
 	for (int i = 0; i <= (priced ? level->level : 0); i++)
-		fans |= hierarchy->levels[i].fanout_x * hierarchy->levels[i].fanout_y > 1;
+		fans |= hierarchy->levels[i].fanout.x * hierarchy->levels[i].fanout.y > 1;
 	return fans;
 }
 
@@ -112,9 +112,9 @@ static void find_splits(const struct space *space, const struct tiling_level *le
 	loops->splits = 1;
 	loops->free_along_x = -1;
 	loops->entries_along_x = split;
-	if (split < 0 && block->fanout_y == 1)
+	if (split < 0 && block->fanout.y == 1)
 		loops->entries_along_x = count;
-	else if (split < 0 && block->fanout_x == 1)
+	else if (split < 0 && block->fanout.x == 1)
 		loops->entries_along_x = 0;
 	else if (split < 0)
 		loops->splits = 1 + loops->busy +
@@ -125,9 +125,9 @@ static void find_splits(const struct space *space, const struct tiling_level *le
 		loops->least =
 			loops->free_along_x > loops->idle ? loops->free_along_x - loops->idle : 0;
 		int most = loops->free_along_x < loops->busy ? loops->free_along_x : loops->busy;
-		if (block->fanout_y == 1)
+		if (block->fanout.y == 1)
 			loops->least = most;
-		else if (block->fanout_x > 1)
+		else if (block->fanout.x > 1)
 			loops->splits = most - loops->least + 1;
 	}
 }
@@ -374,7 +374,7 @@ static int open_loops(const struct space *space, int i)
 	const struct nest_level *block = &space->domain->hierarchy->levels[level->level];
 	int given = level->spatial ? row->spatial_inner + row->spatial_outer
 				   : row->temporal_inner + row->temporal_outer;
-	bool line = block->fanout_x == 1 || block->fanout_y == 1;
+	bool line = block->fanout.x == 1 || block->fanout.y == 1;
 	if (level->spatial ? !given && line : i == 0)
 		return 0;
 	return space->domain->shape->dimension_count - given;
@@ -433,7 +433,7 @@ static void add_levels(struct space *space)
 	const struct hierarchy *hierarchy = space->domain->hierarchy;
 	for (int i = 0; i < hierarchy->level_count; i++) {
 		const struct nest_level *level = &hierarchy->levels[i];
-		if (level->fanout_x * level->fanout_y > 1)
+		if (level->fanout.x * level->fanout.y > 1)
 			space->levels[space->level_count++] =
 				(struct tiling_level){level->block_row, i, true};
 		bool dummy =

@@ -62,7 +62,7 @@ static bool fit_fanout(
 			if (!number_mul(*side, row->spatial[d], side))
 				return false;
 		}
-		if (along[0] > level->fanout_x || along[1] > level->fanout_y)
+		if (along[0] > level->fanout.x || along[1] > level->fanout.y)
 			return false;
 	}
 	return true;
@@ -245,7 +245,7 @@ enum nest_verdict nest_check(const struct hierarchy *hierarchy, const struct sha
 		double busy = 1;
 		for (int d = 0; d < shape->dimension_count; d++)
 			busy *= mapping->rows[level->block_row].spatial[d];
-		busy /= (double)level->fanout_x * (double)level->fanout_y;
+		busy /= (double)level->fanout.x * (double)level->fanout.y;
 		if (verdict == NEST_FITS && busy < level->least_usage)
 			verdict = NEST_IDLE;
 	}
