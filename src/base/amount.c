@@ -121,6 +121,11 @@ const char *amount_text(struct arena *arena, enum amount kind, double value)
 	return amount_in(arena, value, amount_unit(kind, value));
 }
 
+const char *amount_share(struct arena *arena, double share)
+{
+	return arena_format(arena, "%.1f %%", 100 * share);
+}
+
 bool amount_read(const char *text, enum amount *kind, double *value)
 {
 	char *end;

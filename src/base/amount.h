@@ -42,6 +42,9 @@ const char *amount_number(struct arena *arena, double value);
 const char *amount_in(struct arena *arena, double value, const struct amount_unit *unit);
 const char *amount_text(struct arena *arena, enum amount kind, double value);
 
+/* A share of 1 as a percentage: "12.3 %". */
+const char *amount_share(struct arena *arena, double share);
+
 /* The value that a text of amount_in stands for, in ns, pJ, bytes or as it is; false if it is none. */
 bool amount_read(const char *text, enum amount *kind, double *value);
 

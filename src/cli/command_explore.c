@@ -308,7 +308,7 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 		return command_refuse(diag);
 	struct listener listener = listener_open(seconds, quiet, inputs.kind->explore.counted);
 	struct exploring exploring = exploration_open(&inputs, &listener, stderr);
-	exploring.listener.unit = objective_unit(inputs.wishes.objectives.at[0]);
+	exploring.listener.objective = (int)inputs.wishes.objectives.at[0];
 	exploring.wishes.asker = listener_asker(&exploring.listener, (int)jobs);
 	return explore_inputs(&exploring, format, quiet);
 }

@@ -632,7 +632,7 @@ static const char *cell_text(
 	if (column->style == CYCLES)
 		return arena_format(arena, "%s cycles", amount_number(arena, value));
 	if (column->style == PERCENT)
-		return arena_format(arena, "%.1f %%", 100 * value);
+		return amount_share(arena, value);
 	/* As `explore` marks it. */
 	const char *agrees = json_string_value(json_object_get(row, "sim_agrees"));
 	return arena_format(

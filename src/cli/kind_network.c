@@ -1,3 +1,4 @@
+#include "base/amount.h"
 #include "base/arena.h"
 #include "base/text.h"
 #include "cli/command_check.h"
@@ -361,7 +362,7 @@ static const char *limits_text(struct arena *arena, const struct network_limits 
 	if (limits->cycles >= 0)
 		cycles = arena_format(arena, "%" PRId64 " cycles", limits->cycles);
 	if (limits->energy_pj >= 0)
-		energy = arena_format(arena, "%.12g pJ", limits->energy_pj);
+		energy = amount_text(arena, AMOUNT_ENERGY, limits->energy_pj);
 	return arena_format(
 		arena, "within %s%s%s", cycles, *cycles && *energy ? " and " : "", energy);
 }
@@ -370,8 +371,8 @@ static const char *point_text(
 	struct arena *arena, const struct network_explored *explored, size_t i)
 {
 	struct score score = network_point(explored, i, arena).score;
-	return arena_format(arena, "point %zu: %" PRId64 " cycles, %.12g pJ", i + 1, score.cycles,
-		score.energy_pj);
+	return arena_format(arena, "point %zu: %" PRId64 " cycles, %s", i + 1, score.cycles,
+		amount_text(arena, AMOUNT_ENERGY, score.energy_pj));
 }
 
 /* Returns the text about the frontier and the chosen point. */

@@ -1,5 +1,7 @@
 #include "cli/listener.h"
 
+#include "base/amount.h"
+#include "base/arena.h"
 #include "cli/command.h"
 
 #include <inttypes.h>
@@ -140,23 +142,19 @@ void listener_clear(const struct listener *listener)
 		fputs("\r\033[K", stderr);
 }
 
-/* Four digits, with k, M, G, .. before the unit. */
 static void add_best(
 	struct status_line *line, const struct listener *listener, double best, double bound)
 {
-	static const char *const factors[] = {"", "k", "M", "G", "T", "P"};
-	size_t i = 0;
-	double value = best;
-	if (best <= 0)
-		return;
-	while (value >= 9999.5 && i + 1 < sizeof factors / sizeof *factors) {
-		value /= 1000;
-		i++;
-	}
-	status_line_add(
-		line, "best %.4g %s%s", value, factors[i], listener->unit ? listener->unit : "");
+	struct arena *arena = arena_open();
+	if (best > 0)
+		status_line_add(line, "best %s",
+			listener->objective < 0
+				? amount_number(arena, best)
+				: objective_value_text(
+					  arena, (enum objective)listener->objective, best));
 	if (bound > 0 && bound <= best)
 		status_line_add(line, "gap %.2f %%", 100 * (best - bound) / best);
+	arena_close(arena);
 }
 
 /* True if the listener is a program; reports progress to it at most ten times a second. */
@@ -215,6 +213,7 @@ struct listener listener_open(int64_t limit_seconds, bool quiet, const char *wha
 		.limit = (double)limit_seconds,
 		.quiet = quiet,
 		.terminal = !quiet && isatty(STDERR_FILENO),
+		.objective = -1,
 		.what = what};
 }
 

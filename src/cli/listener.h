@@ -26,8 +26,8 @@ struct listener {
 	bool quiet;           /* no progress at all */
 	bool terminal;        /* progress is one line, which is rewritten; else a line a minute */
 	atomic_bool late;
-	const char *what;                 /* that is counted: "candidates" */
-	const char *unit;                 /* of the first objective: "cycles"; NULL: none */
+	const char *what; /* that is counted: "candidates" */
+	int objective;    /* enum objective of the best value; -1: a number without a unit */
 	const struct listener_host *host; /* NULL: there is a person */
 };
 

@@ -1,5 +1,6 @@
 #include "report/graph/plan_results.h"
 
+#include "base/amount.h"
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "base/number.h"
@@ -566,9 +567,9 @@ static void add_phases(struct text *text, const struct outcome *outcome)
 	text_add(text, "%s", listing_text(listing));
 }
 
-static double share(int64_t part, int64_t all)
+static const char *share_text(struct arena *arena, int64_t part, int64_t all)
 {
-	return all > 0 ? 100 * (double)part / (double)all : 0;
+	return amount_share(arena, all > 0 ? (double)part / (double)all : 0);
 }
 
 /* One row for all phases that the same resources bound, at the first of them. */
@@ -589,7 +590,7 @@ static void add_set(
 	listing_cell(listing, "%s", set_text(arena, set));
 	listing_cell(listing, "%d", count);
 	listing_cell(listing, "%" PRId64, cycles);
-	listing_cell(listing, "%.1f %%", share(cycles, cost->score.cycles));
+	listing_cell(listing, "%s", share_text(arena, cycles, cost->score.cycles));
 }
 
 static void add_resources(struct text *text, const struct outcome *outcome)
@@ -602,7 +603,8 @@ static void add_resources(struct text *text, const struct outcome *outcome)
 	listing_cell(listing, "bundles");
 	listing_cell(listing, "%s", "");
 	listing_cell(listing, "%" PRId64, cost->overhead_cycles);
-	listing_cell(listing, "%.1f %%", share(cost->overhead_cycles, cost->score.cycles));
+	listing_cell(
+		listing, "%s", share_text(text->arena, cost->overhead_cycles, cost->score.cycles));
 	text_add(text, "\n%s", listing_text(listing));
 }
 
@@ -678,13 +680,12 @@ static void add_worths(struct text *text, const struct joint_worths *worths)
 		return;
 	for (size_t i = 0; i < worths->count; i++) {
 		const struct joint_worth *worth = &worths->at[i];
-		double more = 100 * (worth->cycles - all) / all;
+		double more = (worth->cycles - all) / all;
 		listing_cell(listing, "%s%s", worth->kind ? "without " : "with all kinds",
 			worth->kind ? worth->kind : "");
 		listing_cell(listing, "%s",
 			worth->why ? "" : arena_format(text->arena, "%.0f", worth->cycles));
-		listing_cell(listing, "%s",
-			worth->why ? "" : arena_format(text->arena, "%.1f %%", more));
+		listing_cell(listing, "%s", worth->why ? "" : amount_share(text->arena, more));
 		listing_cell(listing, "%s",
 			worth->why      ? worth->why
 			: worth->proven ? ""

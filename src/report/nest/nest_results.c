@@ -77,7 +77,7 @@ void nest_cells_add(struct listing *listing, struct arena *arena, size_t number,
 	listing_cell(listing, "%zu", number);
 	listing_cell(listing, "%" PRId64, score->cycles);
 	listing_cell(listing, "%s", amount_text(arena, AMOUNT_ENERGY, score->energy_pj));
-	listing_cell(listing, "%.1f %%", 100 * score->utilization);
+	listing_cell(listing, "%s", amount_share(arena, score->utilization));
 	listing_cell(listing, "%s", ratio);
 	listing_cell(listing, "%s", execution->finished ? execution_name(execution) : "-");
 	listing_cell(listing, "%s", proof_names[found->proof]);

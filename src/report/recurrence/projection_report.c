@@ -1,5 +1,6 @@
 #include "report/recurrence/projection_report.h"
 
+#include "base/amount.h"
 #include "base/arena.h"
 #include "base/text.h"
 #include "report/run/json.h"
@@ -462,7 +463,7 @@ static void add_classical(struct text *text, const struct explored *explored)
 		listing_cell(listing, "%" PRId64, found->folds);
 		listing_cell(listing, "%" PRId64, point->score.cycles);
 		listing_cell(listing, "%" PRId64, point->score.registers);
-		listing_cell(listing, "%.1f %%", 100 * point->score.utilization);
+		listing_cell(listing, "%s", amount_share(text->arena, point->score.utilization));
 		listing_cell(listing, "%s", executed_text(found));
 		listing_cell(listing, "%s",
 			better.length ? text_read(&better)
@@ -487,7 +488,7 @@ const char *projection_pareto_table(struct arena *arena, const struct explored *
 		listing_cell(listing, "%" PRId64, score->registers);
 		listing_cell(listing, "%" PRId64, score->ports);
 		listing_cell(listing, "%" PRId64, score->wire);
-		listing_cell(listing, "%.1f %%", 100 * score->utilization);
+		listing_cell(listing, "%s", amount_share(arena, score->utilization));
 		listing_cell(listing, "%s", executed_text(found));
 		listing_cell(listing, "%s%s%s", folded ? found->name : "", folded ? ": " : "",
 			point->key);

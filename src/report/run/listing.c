@@ -206,7 +206,7 @@ static const char *value_text(struct arena *arena, const json_t *value, const ch
 	if (!json_is_number(value))
 		return json_leaf_text(arena, value);
 	if (form == '%')
-		return arena_format(arena, "%.1f %%", 100 * number);
+		return amount_share(arena, number);
 	if (form != '#' && kind != AMOUNT_NUMBER)
 		return amount_in(arena, number, unit ? unit : amount_unit(kind, number));
 	if (form == '#' && json_is_real(value))

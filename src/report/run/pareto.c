@@ -247,11 +247,9 @@ const char *summary_bests(
 	for (size_t k = 0; k < frontier->objectives.count; k++) {
 		enum objective objective = frontier->objectives.at[k];
 		size_t best = summary_least(frontier, objective);
-		const char *unit = objective_unit(objective);
-		text_add(&text, "%s%s: point %zu (%s%s%s)", k ? ", " : "least ", names[k], best + 1,
-			amount_number(
-				arena, objective_value(objective, &frontier->points[best].score)),
-			unit ? " " : "", unit ? unit : "");
+		text_add(&text, "%s%s: point %zu (%s)", k ? ", " : "least ", names[k], best + 1,
+			objective_value_text(arena, objective,
+				objective_value(objective, &frontier->points[best].score)));
 	}
 	text_add(&text, "\n");
 	return text_read(&text);

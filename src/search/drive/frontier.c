@@ -1,5 +1,6 @@
 #include "search/drive/frontier.h"
 
+#include "base/amount.h"
 #include "base/arena.h"
 #include "base/number.h"
 
@@ -30,22 +31,24 @@ const char *const objective_summaries[] = {
 const char *const subject_names[] = {
 	"a workload graph", "a problem", "a projection", "a broadcast", NULL};
 
-const char *objective_unit(enum objective objective)
+const char *objective_value_text(struct arena *arena, enum objective objective, double value)
 {
+	const char *number = amount_number(arena, value);
 	switch (objective) {
 	case OBJECTIVE_LATENCY:
-		return "cycles";
+		return arena_format(arena, "%s cycles", number);
 	case OBJECTIVE_ENERGY:
-		return "pJ";
+		return amount_text(arena, AMOUNT_ENERGY, value);
 	case OBJECTIVE_EDP:
-		return "pJ cycles";
+		return arena_format(arena, "%s pJ cycles", number);
 	case OBJECTIVE_HBM_BYTES:
 	case OBJECTIVE_LX_PEAK:
 	case OBJECTIVE_LINK_BYTES:
 	case OBJECTIVE_BUFFER_BYTES:
-		return "B";
+		return amount_text(arena, AMOUNT_BYTES, value);
 	default:
-		return objective < OBJECTIVE_ACCESSES ? NULL : "words";
+		return objective < OBJECTIVE_ACCESSES ? number
+						      : arena_format(arena, "%s words", number);
 	}
 }
 
