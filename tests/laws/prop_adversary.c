@@ -26,7 +26,7 @@
  * that N graphs can be attacked in parts: a part draws what the whole draws.
  */
 enum {
-	GRAPHS = 30,
+	GRAPHS = 40,
 	MUTANTS = 500,
 	MUTANTS_OF_MANY = 2000,
 	WALK = 30,        /* changes before it begins again from the proven plan */

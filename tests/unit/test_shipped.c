@@ -66,7 +66,7 @@ static void explored_rows_agree(void **state)
 	const char *path = *state;
 	const char *specs = arena_format(
 		arena, "specs/arch/spyre32%s.yaml %s", has_ranks(path) ? "x4" : "", path);
-	long budget = draws(1), executed = draws(2);
+	long budget = draws(1), executed = draws(3);
 	struct ended ended = shell(arena,
 		"$LXPLORE explore %s -q --budget %ld --simulate none %s -o %s/out", specs, budget,
 		budget > 1 ? "" : "-c 32 --labels 0 --solver place=bestfit", folder);
