@@ -74,8 +74,8 @@ static bool is_second(const struct plan_draft *draft, int m)
 	       draft->ops[producer].stay.in_lx && (unmoved & behind & ~move->readers);
 }
 
-/* True if a move has more lanes than it needs, perhaps: no reader asks for its view, and it is not the whole on as many
- * cores as the largest of several readers. */
+/* True if a move has more lanes than it needs, perhaps: no reader asks for its view, and it is not one of several readers on
+ * as many cores as the largest of them. */
 static bool is_wide(const struct plan_draft *draft, const struct draft_move *move)
 {
 	const struct draft_stay *stay = &move->stay;
@@ -87,8 +87,7 @@ static bool is_wide(const struct plan_draft *draft, const struct draft_move *mov
 	for (uint32_t left = move->readers; left; left &= left - 1)
 		cores = number_max(cores,
 			mapping_cores(draft->arch, &draft->ops[__builtin_ctz(left)].mapping));
-	return stay->view.part_count || stay->view.cores != cores ||
-	       __builtin_popcount(move->readers) < 2;
+	return stay->view.cores != cores || __builtin_popcount(move->readers) < 2;
 }
 
 static bool is_shared(const struct draft_stay *stay)
