@@ -407,7 +407,8 @@ static size_t widest(const struct lines *lines)
 /* The part of a line between two positions, without blanks at its ends. */
 static struct edit_line cell(const struct edit_line *line, const struct edit_column *column)
 {
-	size_t from = column->from, end = column->end < line->width ? column->end : line->width;
+	size_t end = column->end < line->width ? column->end : line->width;
+	size_t from = column->from < end ? column->from : end; /* the line may end before it */
 	while (from < end && is_blank(line, from))
 		from++;
 	while (end > from && is_blank(line, end - 1))

@@ -107,6 +107,13 @@ FOLDER_TEST(tables_fold_behind_their_first_column)
 							"name   second column\n"
 							"alpha              3\n"
 							"beta              55\n");
+	const char *short_row = "name   first column          second column\n"
+				"alpha  1\n"
+				"b\n";
+	assert_string_equal(fit_text(arena, short_row, 32), "name   first column  second\n"
+							    "                     column\n"
+							    "alpha  1\n"
+							    "b\n");
 	assert_string_equal(fit_text(arena, "\n  a line of words, too long\n\nshort\n", 20),
 		"\n  a line of words,\n    too long\n\nshort\n");
 	assert_string_equal(
