@@ -79,7 +79,7 @@ int arch_draft_add(struct arch_draft *draft, struct span span)
 	if (++draft->node_count > ARCH_LEVELS_MOST)
 		return -1;
 	int r = draft->arch->level_count++;
-	draft->arch->levels[r] = (struct level){.name = "", .fanout = {1, 1}, .span = span};
+	draft->arch->levels[r] = (struct level){.name = "", .fanout = {1, 1, false}, .span = span};
 	return r;
 }
 

@@ -133,7 +133,7 @@ static struct nest_level *add_level(struct hierarchy_making *making, const char 
 		.block_row = making->trivial,
 		.mesh_x = making->mesh_x,
 		.mesh_y = making->mesh_y,
-		.fanout = {1, 1},
+		.fanout = {1, 1, false},
 		.store = storage_unlimited};
 	for (int t = 0; t < making->shape->space_count; t++)
 		nest->rate_scale[t] = 1;
