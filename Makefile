@@ -32,7 +32,7 @@ OUT := build/$(MODE)$(if $(filter gcc,$(COMPILER)),,-$(COMPILER))
 # Ours; CFLAGS, CPPFLAGS, LDFLAGS stay the user's.  All modes but release check assertions.
 MODE_FLAGS_release := -O2 -g1 -DNDEBUG
 MODE_FLAGS_debug := -O0 -g3
-MODE_FLAGS_asan := -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+MODE_FLAGS_asan := -O2 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 MODE_FLAGS_tsan := -O1 -g -fsanitize=thread
 MODE_FLAGS_coverage := -O0 -g --coverage
 # Tests are compiled more often than they run.
