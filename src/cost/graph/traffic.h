@@ -38,7 +38,7 @@ bool walk_solid(const struct footprint *footprint);
 
 enum { ACCUMULATOR_BYTES = 4 }; /* of a partial sum in the scratchpad */
 
-/* The part of / all of an operand that comes over the lane with the most of it; all 0: there are no lanes. */
+/* The part of / all of an operand that comes over the lane with the most of it; all 0: without lanes. */
 struct lane_part {
 	int64_t of, all;
 };

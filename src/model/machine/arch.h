@@ -139,7 +139,7 @@ struct compute_level {
 	bool vector_priced; /* vector_pj is given; else nests price it as a multiply-add */
 };
 
-/* A level of the machine.  `kind` tells which member of the union it has; level_set_kind begins it, level_storage and
+/* A level of the machine.  `kind` decides which member of the union it has; level_set_kind begins it, level_storage and
  * level_compute check it. */
 struct level {
 	const char *name; /* unique in the machine */
