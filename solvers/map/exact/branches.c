@@ -578,7 +578,7 @@ static bool uses_blocks(const struct outer_branches *choices, uint32_t s)
 		double taken = 1;
 		for (int d = 0; level->least_usage > 0 && d < search->shape->dimension_count; d++)
 			taken *= mapping.rows[level->block_row].spatial[d];
-		good &= taken / (double)(level->fanout.x * level->fanout.y) >= level->least_usage;
+		good &= taken / (double)(fanout_count(&level->fanout)) >= level->least_usage;
 	}
 	return good;
 }

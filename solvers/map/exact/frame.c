@@ -263,7 +263,7 @@ static void spread_over(struct spatial_walk *spread, int d, int s, int64_t insid
 	const struct tiling_level *tiling = &search->space->levels[spread->out->fanouts[s]];
 	const struct factor_domain *factor = &search->domain->rows[tiling->row].spatial[d];
 	const struct nest_level *block = &search->hierarchy->levels[tiling->level];
-	int64_t fan = spread->fan[s], room = block->fanout.x * block->fanout.y / fan;
+	int64_t fan = spread->fan[s], room = fanout_count(&block->fanout) / fan;
 	room = number_min(room, number_min(factor->most, number_ceil_div(extent, inside)));
 	int64_t bound = next_bound(spread, d, inside, number_max(factor->least, 1), room);
 	for (; bound <= room && spread->out->complete;

@@ -23,9 +23,17 @@ static bool in_bytes(int64_t sticks, bool *fits, int64_t *bytes)
 	return *fits;
 }
 
-bool streaming_hbm(const struct traffic_op *traffic, int64_t *bytes)
+/* Sticks that an op writes to HBM. */
+static int64_t sticks_written(const struct traffic_op *traffic, bool *fits)
 {
 	const struct loopnest *nest = &traffic->nest;
+	if (is_in_lx(traffic, traffic->op->read_count))
+		return 0;
+	return footprint_sum(output_of(traffic), nest->all & ~nest->reductions, NULL, fits);
+}
+
+bool streaming_hbm(const struct traffic_op *traffic, int64_t *bytes)
+{
 	int reads = traffic->op->read_count;
 	bool fits = true;
 	int64_t sticks = 0;
@@ -33,10 +41,7 @@ bool streaming_hbm(const struct traffic_op *traffic, int64_t *bytes)
 		if (!is_in_lx(traffic, i))
 			sticks = checked_add(&fits, sticks,
 				footprint_fetch(&traffic->operands[i], NULL, &fits).transfers);
-	if (!is_in_lx(traffic, reads))
-		sticks = checked_add(&fits, sticks,
-			footprint_sum(
-				output_of(traffic), nest->all & ~nest->reductions, NULL, &fits));
+	sticks = checked_add(&fits, sticks, sticks_written(traffic, &fits));
 	return in_bytes(sticks, &fits, bytes);
 }
 
@@ -105,9 +110,9 @@ struct step_time {
 	int64_t first, last;      /* fetches of the first tile, drains of the last one */
 };
 
-/* Cycles of the bus and the lanes for what comes in, or for what leaves behind so many bytes that came in: the bus
- * turns round for it. */
-static int64_t one_way(
+/* Cycles of the bus and the lanes for bytes that come in, or for bytes that leave behind so many that came in: the bus
+ * turns round for them. */
+static int64_t one_way_cycles(
 	const struct traffic_op *traffic, const struct bus_load *load, int64_t read, bool *fits)
 {
 	return checked_add(fits, latency_bus(traffic, load, fits),
@@ -136,7 +141,7 @@ static int64_t cycles_of_boxes(
 		if (!is_in_lx(traffic, i))
 			latency_load(&load, traffic, i, bytes, fits);
 	}
-	int64_t bus = one_way(traffic, &load, read, fits);
+	int64_t bus = one_way_cycles(traffic, &load, read, fits);
 	port /= traffic->nest.cores;
 	if (rate.num > 0 && !ratio_time(port, rate, &cycles))
 		*fits = false;
@@ -209,16 +214,12 @@ static struct step_time find_time(const struct traffic_op *traffic, const struct
 	int64_t hbm_bytes, bool *fits)
 {
 	const struct arch *arch = traffic->arch;
-	const struct loopnest *nest = &traffic->nest;
 	struct step_time time;
-	int64_t resources[RESOURCE_COUNT] = {0}, written = 0;
+	int64_t resources[RESOURCE_COUNT] = {0};
 	struct core_work work = {0};
 	latency_add_inside(&work, arch, traffic, 0, fits);
 	latency_raise(resources, arch, &work, fits);
-	if (!is_in_lx(traffic, traffic->op->read_count))
-		written = checked_mul(fits, STICK_BYTES,
-			footprint_sum(
-				output_of(traffic), nest->all & ~nest->reductions, NULL, fits));
+	int64_t written = checked_mul(fits, STICK_BYTES, sticks_written(traffic, fits));
 	int64_t arriving = all_arriving_bytes(traffic, fits);
 	struct bus_load load = {
 		.read = hbm_bytes - written, .written = written, .moved.hbm = arriving};
@@ -293,15 +294,12 @@ static int64_t bytes_behind(const struct traffic_op *traffic, int operand, int64
 /* Cycles in which all that an op writes leaves, behind what arrives for it. */
 static int64_t leaving_cycles(const struct traffic_op *traffic, bool *fits)
 {
-	const struct loopnest *nest = &traffic->nest;
-	int out = traffic->op->read_count;
-	struct bus_load load = {0};
-	if (is_in_lx(traffic, out))
+	struct bus_load load = {
+		.written = checked_mul(fits, STICK_BYTES, sticks_written(traffic, fits))};
+	if (!load.written)
 		return 0;
-	load.written = checked_mul(fits, STICK_BYTES,
-		footprint_sum(output_of(traffic), nest->all & ~nest->reductions, NULL, fits));
-	latency_load(&load, traffic, out, load.written, fits);
-	return one_way(traffic, &load, all_arriving_bytes(traffic, fits), fits);
+	latency_load(&load, traffic, traffic->op->read_count, load.written, fits);
+	return one_way_cycles(traffic, &load, all_arriving_bytes(traffic, fits), fits);
 }
 
 /*

@@ -60,7 +60,7 @@ struct arrival_share {
 	int64_t elements[LAYOUT_HOST_RANK_MOST], units[LAYOUT_HOST_RANK_MOST];
 	int loops[LAYOUT_HOST_RANK_MOST]; /* of the move */
 	uint32_t tiles[LAYOUT_HOST_RANK_MOST];
-	struct lane_part lanes; /* as arrival_share leaves it: none */
+	struct lane_part lanes; /* of what the move reads; arrival_share leaves it to its caller */
 };
 struct arrival_share arrival_share(const struct arch *arch, const struct workload *workload,
 	const struct op *move, const struct mapping *mapping);
@@ -111,7 +111,7 @@ struct traffic_op {
 	int64_t ranks, hops;                   /* of a broadcast: point 11 */
 };
 
-/* Of operand i of an op that is open. */
+/* The lane part of an operand that an open op reads. */
 struct lane_part traffic_lane_part(const struct traffic_op *traffic, int operand);
 
 /* An op, its share of the cores and its tiles, and the homes of its operands.  The footprints point

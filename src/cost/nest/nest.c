@@ -435,7 +435,7 @@ static enum nest_verdict check_usage(
 {
 	for (int i = 0; i < model->hierarchy->level_count; i++) {
 		const struct nest_level *level = &model->hierarchy->levels[i];
-		int64_t all = level->fanout.x * level->fanout.y, taken = 1;
+		int64_t all = fanout_count(&level->fanout), taken = 1;
 		if (level->least_usage <= 0)
 			continue;
 		for (int d = 0; d < model->shape->dimension_count; d++)

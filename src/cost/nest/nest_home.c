@@ -478,7 +478,7 @@ static enum nest_verdict count_instances(
 		loops->instances[i] = instances;
 		const int64_t asked[] = {loops->fan[i], loops->fan_x[i], loops->fan_y[i]};
 		const int64_t given[] = {
-			level->fanout.x * level->fanout.y, level->fanout.x, level->fanout.y};
+			fanout_count(&level->fanout), level->fanout.x, level->fanout.y};
 		for (int k = 0; k < 3; k++)
 			if (asked[k] > given[k]) {
 				score->level = i;

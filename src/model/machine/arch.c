@@ -48,7 +48,7 @@ bool arch_array_is_ideal(const struct arch *arch, int compute)
 	const struct level *unit = &arch->levels[compute];
 	struct ratio rate = compute == arch->compute ? level_compute(unit)->mac_rate
 						     : level_compute(unit)->vector_rate;
-	bool right = arch->lx >= 0, fans = unit->fanout.x * unit->fanout.y > 1;
+	bool right = arch->lx >= 0, fans = fanout_count(&unit->fanout) > 1;
 	for (int r = arch->lx + 1; r < compute; r++) {
 		right &= arch->levels[r].kind != LEVEL_STORAGE;
 		fans |= arch->levels[r].kind == LEVEL_CONTAINER &&

@@ -83,6 +83,11 @@ struct fanout {
 	bool systolic; /* these are PEs that hand words on to their neighbours, without other wires */
 };
 
+static inline int64_t fanout_count(const struct fanout *fanout)
+{
+	return fanout->x * fanout->y;
+}
+
 /* Picojoules per word of the network below a level, by the hop and by the router. */
 struct network_energies {
 	double hop_pj, router_pj;

@@ -158,7 +158,7 @@ static void check_systolic(
 	struct arch_draft *draft, const struct arch_entry *entry, const struct level *level)
 {
 	const struct reader *attributes = &entry->attributes;
-	if (!level->fanout.systolic || level->fanout.x * level->fanout.y > 1 ||
+	if (!level->fanout.systolic || fanout_count(&level->fanout) > 1 ||
 		node_find(entry->node.map, "spatial") || node_find(attributes->map, "meshX") ||
 		node_find(attributes->map, "meshY"))
 		return;

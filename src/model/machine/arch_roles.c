@@ -9,11 +9,6 @@
 #include <string.h>
 #include <strings.h>
 
-static bool fans_out(const struct level *level)
-{
-	return level->fanout.x * level->fanout.y > 1;
-}
-
 /* A unit for maps and reductions says so by its rates or by its class. */
 static bool is_vector_unit(const struct level *level)
 {
@@ -109,7 +104,7 @@ static void find_cores(struct arch_draft *draft)
 		const struct level *level = &arch->levels[r];
 		if (level->kind == LEVEL_COMPUTE)
 			continue;
-		if (fans_out(level))
+		if (fanout_count(&level->fanout) > 1)
 			arch->core = r;
 		else if (level->kind == LEVEL_CONTAINER && inside == arch->lx)
 			inside = r;
@@ -126,7 +121,7 @@ static void check_cores(struct arch_draft *draft)
 	const struct arch *arch = draft->arch;
 	bool fans = false;
 	for (int r = 0; r < arch->level_count; r++)
-		fans |= fans_out(&arch->levels[r]);
+		fans |= fanout_count(&arch->levels[r].fanout) > 1;
 	for (int r = 0; arch->lx < 0 && fans && r < arch->level_count; r++)
 		for (int k = 0; keys[k]; k++)
 			if (draft->entries[r].own && node_find(draft->entries[r].own, keys[k]))

@@ -213,7 +213,7 @@ static bool open_level(
 		take_class(draft, entry, level);
 	open_attributes(draft, entry, level, container);
 	read_fanout(draft, entry, parts->spatial, level);
-	if (place.parallel && level->fanout.x * level->fanout.y > 1)
+	if (place.parallel && fanout_count(&level->fanout) > 1)
 		WRONG(draft, parts->spatial->span,
 			"level '%s' fans out inside a !Parallel; fan out around it", level->name);
 	return !parts->nodes || open_list(draft, parts->nodes,
@@ -337,7 +337,7 @@ void arch_nodes_gate(struct arch_draft *draft)
 		struct level *level = &draft->arch->levels[r];
 		struct gating_form form = {false};
 		fields_read(&entry->attributes, &gating_noun, &form, NULL);
-		if (level->fanout.x * level->fanout.y > 1) {
+		if (fanout_count(&level->fanout) > 1) {
 			if (next)
 				gate = arena_format(
 					draft->reading->arena, "inter_%s_spatial", level->name);

@@ -25,11 +25,6 @@ struct hierarchy_making {
 
 #define WRONG(making, span, ...) diag_error((making)->diag, span, __VA_ARGS__)
 
-static bool fans_out(const struct level *level)
-{
-	return level->fanout.x > 1 || level->fanout.y > 1;
-}
-
 /* A compute level, nothing inside the last of them, and a storage. */
 static bool find_compute(struct hierarchy_making *making)
 {
@@ -39,7 +34,7 @@ static bool find_compute(struct hierarchy_making *making)
 	for (int r = 0; r < arch->level_count; r++) {
 		const struct level *level = &arch->levels[r];
 		storages += level->kind == LEVEL_STORAGE;
-		if (!fans_out(level))
+		if (fanout_count(&level->fanout) == 1)
 			making->trivial = r;
 		if (level->kind == LEVEL_COMPUTE)
 			last = r;
@@ -175,7 +170,7 @@ static void fill_block(struct hierarchy_making *making, int row)
 	struct hierarchy *hierarchy = making->hierarchy;
 	fan_out(making, level);
 	if (!hierarchy->level_count) {
-		if (fans_out(level))
+		if (fanout_count(&level->fanout) > 1)
 			WRONG(making, level->span,
 				"level '%s' is the outermost and there are %lld of it; the nest "
 				"begins in one",
@@ -191,7 +186,7 @@ static void fill_block(struct hierarchy_making *making, int row)
 static void add_fanout(struct hierarchy_making *making, int row)
 {
 	const struct level *level = &making->arch->levels[row];
-	if (!fans_out(level))
+	if (fanout_count(&level->fanout) == 1)
 		return;
 	/* A component's own temporal loops run inside: the multipliers' row has none. */
 	struct nest_level *nest =
@@ -342,7 +337,7 @@ static void find_array(struct hierarchy_making *making)
 		if (nest->fanout.systolic) {
 			hierarchy->array_inner = begun ? hierarchy->array_inner : i;
 			hierarchy->array_end = i + 1;
-		} else if (begun && !between && nest->fanout.x * nest->fanout.y > 1) {
+		} else if (begun && !between && fanout_count(&nest->fanout) > 1) {
 			between = block_name(making, nest);
 		}
 		if ((begun || nest->fanout.systolic) && !between && nest->storage)

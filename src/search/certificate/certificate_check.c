@@ -110,7 +110,7 @@ static void set_extents(const struct space *space, int64_t *left)
 static int64_t instances_of(const struct space *space, int i)
 {
 	const struct nest_level *block = &space->domain->hierarchy->levels[space->levels[i].level];
-	return block->fanout.x * block->fanout.y;
+	return fanout_count(&block->fanout);
 }
 
 /* All spatial bounds, fan-out by fan-out, dimension by dimension. */

@@ -120,8 +120,7 @@ static void filter_machine(struct filter *filter)
 	}
 	for (int i = 0; i < filter->hierarchy->level_count; i++) {
 		const struct nest_level *level = &filter->hierarchy->levels[i];
-		if (level->fanout.x * level->fanout.y > 1 &&
-			is_needed(filter, &filter->any_fanout, i))
+		if (fanout_count(&level->fanout) > 1 && is_needed(filter, &filter->any_fanout, i))
 			conflict->fanouts |= UINT32_C(1) << i;
 		if (level->size && is_needed(filter, &filter->any_size, i))
 			conflict->sizes |= UINT32_C(1) << i;
@@ -238,7 +237,7 @@ static struct relaxed *others(
 		bool size = kept->kind == SHORTAGE_UTILIZATION;
 		if (level->size && !(size && kept->level == i))
 			relaxed_lift_size(relaxed, i);
-		if (level->fanout.x * level->fanout.y > 1 && !(fanout && kept->level == i) &&
+		if (fanout_count(&level->fanout) > 1 && !(fanout && kept->level == i) &&
 			kept->kind != SHORTAGE_PARALLELISM)
 			relaxed_lift_fanout(relaxed, i);
 	}

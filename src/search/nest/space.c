@@ -433,7 +433,7 @@ static void add_levels(struct space *space)
 	const struct hierarchy *hierarchy = space->domain->hierarchy;
 	for (int i = 0; i < hierarchy->level_count; i++) {
 		const struct nest_level *level = &hierarchy->levels[i];
-		if (level->fanout.x * level->fanout.y > 1)
+		if (fanout_count(&level->fanout) > 1)
 			space->levels[space->level_count++] =
 				(struct tiling_level){level->block_row, i, true};
 		bool dummy =
