@@ -7,6 +7,7 @@
 #include "campaign/export.h"
 #include "campaign/store_database.h"
 #include "report/run/json.h"
+#include "search/drive/frontier.h"
 #include "search/engine/parallel.h"
 
 #include <errno.h>
@@ -484,8 +485,9 @@ const char *status_text(struct arena *arena, const json_t *tree)
 	text_add(&text, "%.1f s of exploring", json_real_value(json_object_get(tree, "seconds")));
 	const char *objective = json_string_value(json_object_get(tree, "objective"));
 	if (objective)
-		text_add(&text, ", best %s %.6g", objective,
-			json_real_value(json_object_get(tree, "best")));
+		text_add(&text, ", best %s %s", objective,
+			objective_value_text(arena, objective_find(objective),
+				json_real_value(json_object_get(tree, "best"))));
 	text_add(&text, "; %lld process%s at work\n", count[PROCESSES],
 		count[PROCESSES] == 1 ? "" : "es");
 	return text_read(&text);

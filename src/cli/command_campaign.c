@@ -72,7 +72,7 @@ static int search(struct exploring *exploring, struct task_result *out)
 	}
 	if (frontier->count) {
 		enum objective first = frontier->objectives.at[0];
-		out->objective = objective_names[first];
+		out->objective = objectives_texts(exploring->arena, &frontier->objectives)[0];
 		out->best = objective_value(first, &frontier->points[0].score);
 	}
 	return status;
@@ -176,8 +176,13 @@ static void show_progress(void *at, const struct campaign_progress *progress)
 		progress->tasks, rate);
 	if (rate > 0 && progress->done < progress->tasks)
 		fprintf(stderr, ", %.0f s left", (double)(progress->tasks - progress->done) / rate);
-	if (progress->has_best)
-		utf8_print(stderr, ", best %s %.6g", progress->objective, progress->best);
+	if (progress->has_best) {
+		struct arena *arena = arena_open();
+		utf8_print(stderr, ", best %s %s", progress->objective,
+			objective_value_text(
+				arena, objective_find(progress->objective), progress->best));
+		arena_close(arena);
+	}
 	if (progress->done == progress->tasks)
 		fputc('\n', stderr);
 }

@@ -503,17 +503,14 @@ void objectives_add(struct objectives *objectives, const char *name, struct span
 				objectives, name + length + (name[length] == ':'), span, scope);
 		return;
 	}
-	for (int i = 0; objective_names[i]; i++)
-		if (text_equal(objective_names[i], name)) {
-			if (objective_applies((enum objective)i, scope->subject))
-				objective_append(
-					objectives, (enum objective)i, name, span, scope->diag);
-			else
-				diag_error(scope->diag, span, "objective '%s' is not about %s",
-					name, subject_names[scope->subject]);
-			return;
-		}
-	diag_error(scope->diag, span, "unknown objective '%s'%s", name,
-		suggestion(scope->arena, suggest(name, objective_names),
-			"; lxplore list objectives shows them"));
+	int found = objective_find(name);
+	if (found < 0)
+		diag_error(scope->diag, span, "unknown objective '%s'%s", name,
+			suggestion(scope->arena, suggest(name, objective_names),
+				"; lxplore list objectives shows them"));
+	else if (!objective_applies((enum objective)found, scope->subject))
+		diag_error(scope->diag, span, "objective '%s' is not about %s", name,
+			subject_names[scope->subject]);
+	else
+		objective_append(objectives, (enum objective)found, name, span, scope->diag);
 }

@@ -1,6 +1,5 @@
 #include "cli/listener.h"
 
-#include "base/amount.h"
 #include "base/arena.h"
 #include "cli/command.h"
 
@@ -147,11 +146,8 @@ static void add_best(
 {
 	struct arena *arena = arena_open();
 	if (best > 0)
-		status_line_add(line, "best %s",
-			listener->objective < 0
-				? amount_number(arena, best)
-				: objective_value_text(
-					  arena, (enum objective)listener->objective, best));
+		status_line_add(
+			line, "best %s", objective_value_text(arena, listener->objective, best));
 	if (bound > 0 && bound <= best)
 		status_line_add(line, "gap %.2f %%", 100 * (best - bound) / best);
 	arena_close(arena);

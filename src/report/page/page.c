@@ -681,14 +681,9 @@ static struct lx_stays collect_lx(struct arena *arena, json_t *tensors)
 {
 	struct lx_stays stays = {.arena = arena};
 	const char *name;
-	json_t *all, *stay;
-	size_t i;
-	json_object_foreach(tensors, name, all) {
-		if (json_is_object(all))
-			add_stay(&stays, name, all);
-		json_array_foreach(all, i, stay)
-			add_stay(&stays, name, stay);
-	}
+	json_t *stay;
+	json_object_foreach(tensors, name, stay)
+		add_stay(&stays, name, stay);
 	return stays;
 }
 

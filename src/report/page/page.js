@@ -284,7 +284,7 @@ function nests(point) {
 
 /* The map of LX: steps across, addresses upwards. */
 function lx_map(point) {
-	const tensors = Object.entries(point.details?.score?.tensors || {}).flatMap(([name, stays]) => [].concat(stays).map(stay => ({name, ...stay}))).filter(stay => stay.place === "LX" && stay.address !== undefined);
+	const tensors = Object.entries(point.details?.score?.tensors || {}).map(([name, stay]) => ({name, ...stay})).filter(stay => stay.place === "LX" && stay.address !== undefined);
 	if (!tensors.length) return null;
 	const steps = point.details.score.ops.length, top = Math.max(...tensors.map(t => t.address + t.bytes_per_core), point.details.machine?.lx_bytes || 1);
 	const width = 720, height = 330, left = 70, bottom = 30, svg = figure(width, height, "tensors in LX by step and address");

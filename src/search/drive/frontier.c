@@ -3,6 +3,7 @@
 #include "base/amount.h"
 #include "base/arena.h"
 #include "base/number.h"
+#include "base/text.h"
 
 #include <string.h>
 
@@ -31,7 +32,15 @@ const char *const objective_summaries[] = {
 const char *const subject_names[] = {
 	"a workload graph", "a problem", "a projection", "a broadcast", NULL};
 
-const char *objective_value_text(struct arena *arena, enum objective objective, double value)
+int objective_find(const char *name)
+{
+	for (int i = 0; objective_names[i]; i++)
+		if (text_equal(objective_names[i], name))
+			return i;
+	return -1;
+}
+
+const char *objective_value_text(struct arena *arena, int objective, double value)
 {
 	const char *number = amount_number(arena, value);
 	switch (objective) {

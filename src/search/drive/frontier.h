@@ -39,8 +39,11 @@ extern const char *const objective_summaries[];
 enum subject { SUBJECT_GRAPH, SUBJECT_PROBLEM, SUBJECT_SPACE_TIME, SUBJECT_BROADCAST };
 extern const char *const subject_names[]; /* "a workload graph", in messages */
 
-/* A value for people: "20687 cycles", "539.46 uJ", "50 KiB", "12". */
-const char *objective_value_text(struct arena *arena, enum objective objective, double value);
+/* Returns the number of a name in objective_names, or -1. */
+int objective_find(const char *name);
+
+/* A value for people: "20687 cycles", "539.46 uJ", "50 KiB", "12".  Of objective -1 the number alone. */
+const char *objective_value_text(struct arena *arena, int objective, double value);
 
 /* True if an objective says anything about one. */
 bool objective_applies(enum objective objective, enum subject subject);
