@@ -529,7 +529,7 @@ static void complain_of_reductions(const struct op_division *d, const struct two
 				d->iteration->op->loops[l].name);
 	run_complain(d->run, true, d->op,
 		"op '%s': the span limit of %" PRId64
-		" bytes asks to divide the reduction loops %s; "
+		" bytes needs the reduction loops divided: %s; "
 		"at most one can be divided",
 		d->iteration->op->name, d->limit, names);
 }

@@ -917,8 +917,8 @@ static void solve_all(struct ilp_callback *callback)
 		}
 		ilp_program_forbid(callback->program, &callback->best);
 	}
-	run_complain(run, false, -1,
-		"ilp: %d answers have no addresses, and it looks for no others", ROUNDS_MOST);
+	run_complain(run, false, -1, "ilp: %d solutions could not be placed, and it tries no more",
+		ROUNDS_MOST);
 }
 
 static void ilp_run(struct run *run, const struct problem *problem)

@@ -763,9 +763,8 @@ static enum verdict place_answer(
 	if (packed.status != PROOF_INFEASIBLE || search->nogoods.count == NOGOODS_MOST) {
 		run_complain(search->run, false, -1,
 			packed.status != PROOF_INFEASIBLE
-				? "the packer left open whether the best set of buffers fits"
-				: "%d sets of buffers have the least cost and no addresses; more are "
-				  "not looked at",
+				? "the packer did not decide whether the best set of buffers fits"
+				: "%d sets of buffers have the least cost and do not fit; no more are tried",
 			NOGOODS_MOST);
 		return VERDICT_OPEN;
 	}
@@ -812,7 +811,7 @@ static bool improve(struct menu_search *search, size_t *width)
 		return false;
 	if (search->is_narrow && *width == WIDTH_MOST) {
 		run_complain(search->run, false, -1,
-			"a pass may have %d labels a step, and needs more: the bound is not exact",
+			"a pass may have %d labels in a step and needs more; the bound is not exact",
 			WIDTH_MOST);
 		return false;
 	}

@@ -108,13 +108,12 @@ static int64_t find_block(const struct greedy_placer *greedy, size_t buffer)
 static bool is_free_everywhere(struct run *run, const struct packing *packing)
 {
 	if (packing->reserved_count)
-		run_complain(
-			run, true, -1, "greedy knows no reserved ranges; firstfit and bestfit do");
+		run_complain(run, true, -1,
+			"greedy does not support reserved ranges; use firstfit or bestfit");
 	for (size_t i = 0; i < packing->count; i++)
 		if (packing->buffers[i].is_fixed) {
 			run_complain(run, true, -1,
-				"'%s' has a fixed address, which greedy does not know; firstfit "
-				"and bestfit do",
+				"'%s' has a fixed address, which greedy does not support; use firstfit or bestfit",
 				packing->buffers[i].name);
 			return false;
 		}

@@ -656,13 +656,11 @@ static bool is_small(struct run *run, const struct packing *packing)
 			       ? 0
 			       : order_pairs(packing, PAIRS_MOST, run_arena(run));
 	if (packing->count > BUFFERS_MOST)
-		run_complain(run, true, -1,
-			"ilp takes at most %d buffers, here are %zu; exact takes them",
+		run_complain(run, true, -1, "ilp takes at most %d buffers, not %zu; use exact",
 			BUFFERS_MOST, packing->count);
 	else if (pairs > PAIRS_MOST)
 		run_complain(run, true, -1,
-			"ilp takes at most %d pairs of buffers that live at the same time, each a "
-			"decision; these %zu buffers have more; exact takes them",
+			"ilp takes at most %d pairs of buffers that live at the same time; these %zu buffers have more; use exact",
 			PAIRS_MOST, packing->count);
 	return packing->count <= BUFFERS_MOST && pairs <= PAIRS_MOST;
 }
@@ -683,7 +681,7 @@ static void ilp_run(struct run *run, const struct problem *problem)
 		.best = packing_open(run, packing),
 		.draft = packing_open(run, packing)};
 	if (!asking.program) {
-		run_complain(run, false, -1, "'%s' has no place even alone",
+		run_complain(run, false, -1, "'%s' does not fit even alone",
 			packing->buffers[culprit].name);
 		run_prove(run, PROOF_INFEASIBLE, 0);
 		return;

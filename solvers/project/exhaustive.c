@@ -75,7 +75,7 @@ static void project_run(struct run *run, const struct problem *problem)
 		}
 	if (unknown)
 		run_complain(run, false, -1,
-			"of some projections it is not known whether they are legal");
+			"some projections could not be shown to be legal or illegal");
 	else if (frontier.count)
 		run_prove(run, PROOF_OPTIMAL,
 			objective_value(

@@ -43,7 +43,7 @@ static void project_run(struct run *run, const struct problem *problem)
 		.ports = objectives_have(&search->wishes.objectives, OBJECTIVE_PORTS)};
 	if (!search->spec->folds) {
 		run_complain(run, true, -1,
-			"there is nothing to fold: search: {fold: tiles} with an einsum and an array");
+			"there is nothing to fold; 'search: {fold: tiles}' needs an einsum and an array");
 		return;
 	}
 	if (!foldings_visit(search->spec, look_at, &folds))

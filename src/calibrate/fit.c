@@ -588,8 +588,8 @@ static void read_attribute(struct file_reading *reading, const char *level,
 		!read_end(reading, entry->value->items[1], out, &out->most))
 		return;
 	if (out->least >= out->most || out->value < out->least || out->value > out->most) {
-		diag_error(diag, entry->value->span,
-			"the range of '%s' does not have its value in it", entry->key);
+		diag_error(diag, entry->value->span, "the range of '%s' does not contain its value",
+			entry->key);
 		return;
 	}
 	out->whole = !*out->unit && !strchr(given->text, '.') &&

@@ -108,7 +108,7 @@ static bool range_append(struct range_draft *range, struct value value)
 	struct arena *arena = range->reading->arena;
 	const char *text = value_text(arena, value);
 	if (!text)
-		return range_refuse(range, "is of no unit that has a name");
+		return range_refuse(range, "has a unit without a name");
 	if (range->values.count == RANGE_MOST)
 		return range_refuse(range, "has more than a million values");
 	*array_add(arena, &range->values) = node_scalar(arena, text, range->map->span);
@@ -132,7 +132,7 @@ static bool walk(struct range_draft *range, struct value by,
 		if (!why)
 			why = values_compare(after, at, &moved);
 		if (!why && moved != way && way)
-			return range_refuse(range, "never reaches its end by such steps");
+			return range_refuse(range, "does not reach its end by these steps");
 		if (!way)
 			break;
 		at = after;
@@ -522,14 +522,12 @@ static const struct node *derive(struct point_making *making, const struct sweep
 	if (expr_read(said, making->values.variables, node, what, &value)) {
 		text = value_text(making->arena, value);
 		if (!text)
-			diag_error(
-				making->diag, node->span, "%s is of no unit that has a name", what);
+			diag_error(making->diag, node->span, "%s has a unit without a name", what);
 	} else if (same && same != node && !variables_node(making->sweep->variables, same->text)) {
 		return same; /* a word */
 	} else {
 		expr_read(making->diag, making->values.variables, node, what, &value); /* aloud */
-		diag_note(
-			making->diag, node->span, "a word that is meant as it is stands in quotes");
+		diag_note(making->diag, node->span, "put a word that is not a parameter in quotes");
 	}
 	making->failed |= !text;
 	return text ? node_scalar(making->arena, text, node->span) : NULL;

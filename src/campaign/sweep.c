@@ -32,8 +32,8 @@ static const struct node *sweep_file(struct sweep_reading *reading, const struct
 	const char *own = reading->sweep->map->span.source->name;
 	const char *slash = strrchr(own, '/');
 	if (name->kind != NODE_SCALAR || !*name->text) {
-		reading_refuse(&reading->reading, name, "%s is not the name of a file",
-			node_kind_name(name));
+		reading_refuse(
+			&reading->reading, name, "%s is not a file name", node_kind_name(name));
 		return NULL;
 	}
 	const char *path =
@@ -72,7 +72,7 @@ static bool read_files(
 			text_add(&label, "%s%s", i ? ", " : "", node_item(node, i)->text);
 	}
 	if (node->kind == NODE_MAP)
-		reading_refuse(&reading->reading, node, "a map is not the name of a file");
+		reading_refuse(&reading->reading, node, "a map is not a file name");
 	out->files = files;
 	out->label = text_read(&label);
 	return good;
@@ -399,13 +399,12 @@ static void read_zip(struct sweep_reading *reading, const struct node *map, stru
 		zipped.ordered |= parts[i].ordered;
 		if (parts[i].when) {
 			reading_refuse(&reading->reading, parts[i].when,
-				"a 'when' beside values that are zipped; `when:` of the sweep leaves "
-				"points out");
+				"zipped values cannot have a 'when'; 'when:' of the sweep leaves points out");
 			return;
 		}
 		if (parts[i].count != parts[0].count) {
 			diag_error(reading->sweep->diag, entry->key_span,
-				"'%s' has %zu values, '%s' %zu; what is zipped has equally many",
+				"'%s' has %zu values, '%s' %zu; zipped parameters need equally many values",
 				entry->key, parts[i].count, map->entries[0].key, parts[0].count);
 			return;
 		}
@@ -481,7 +480,7 @@ static void read_set(
 			continue;
 		if (reading->sweep->targets[target].role == TARGET_FILES)
 			diag_error(reading->sweep->diag, entry->key_span,
-				"'specs' are files of 'vary', 'zip' or 'points'; nothing derives them");
+				"'specs' cannot be derived; list the files under 'vary', 'zip' or 'points'");
 		else
 			*array_add(reading->sweep->arena, rules) =
 				(struct sweep_rule){target, entry->value};
@@ -624,7 +623,7 @@ const struct sweep_spec *sweep_read(
 	sweep->rules = rules.at;
 	if (!axes.count && !diag_failed(diag))
 		diag_error(diag, sweep->map->span,
-			"the sweep varies nothing: 'vary', 'zip' or 'points' say what");
+			"the sweep varies nothing; add 'vary', 'zip' or 'points'");
 	if (!diag_failed(diag))
 		check_used(sweep);
 	return diag_failed(diag) ? NULL : sweep;
@@ -780,7 +779,7 @@ static void complain(struct arena *arena, const struct path *path, int word,
 	const char *near = diag_full(diag) ? NULL : suggest(path->words[word], known.at);
 	const char *where =
 		word ? arena_format(arena, "'%s' has no", path->words[word - 1]) : "no spec has a";
-	diag_error(diag, path->span, "path '%s' hits nothing: %s '%s'%s", path->text, where,
+	diag_error(diag, path->span, "path '%s' matches nothing: %s '%s'%s", path->text, where,
 		path->words[word], suggestion(arena, near, list_known(arena, &known)));
 }
 
@@ -800,8 +799,7 @@ static bool find_below(struct arena *arena, const struct path *path, struct trai
 		if (search.hits > 1) {
 			const struct trail *found = &search.found;
 			diag_error(diag, path->span,
-				"path '%s' hits %d things: '%s' is ambiguous; the key before it "
-				"tells which is meant",
+				"path '%s' matches %d places: '%s' is ambiguous; put the key before it in front",
 				path->text, search.hits, path->words[w]);
 			diag_note(diag,
 				child(found->at[found->count - 1], found->index[found->count - 1])

@@ -464,7 +464,7 @@ static bool check_options(
 		for (size_t k = 0; action->options[k]; k++)
 			known |= text_equal(action->options[k], value->option->name);
 		if (!known)
-			diag_error(diag, value->span, "'--%s' means nothing to 'campaign %s'",
+			diag_error(diag, value->span, "'--%s' is not an option of 'campaign %s'",
 				value->option->name, action->name);
 	}
 	return !diag_failed(diag);

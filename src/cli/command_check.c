@@ -391,7 +391,7 @@ static void check_sources(
 			given |= inputs->sources[i].hash == certificate->sources[k].hash;
 		if (!given)
 			diag_error(diag, certificate->sources[k].span,
-				"rejected: no file that is given is the %s that was explored",
+				"rejected: none of the given files is the %s that was explored",
 				certificate->sources[k].path);
 	}
 }
@@ -490,8 +490,7 @@ static int check_plan(struct arena *arena, const struct arguments *arguments,
 	if (inputs.kind->check_claim && inputs.kind->has_plan(&inputs))
 		return inputs.kind->check_claim(&inputs, (uint64_t)budget, seconds, format);
 	if (!diag_failed(diag))
-		diag_error(diag, path->span, "no plan of %s says that it is proven",
-			inputs.kind->noun);
+		diag_error(diag, path->span, "no plan of %s claims a proof", inputs.kind->noun);
 	return command_refuse(diag);
 }
 

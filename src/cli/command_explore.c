@@ -197,7 +197,7 @@ static bool keeps_edited(const struct inputs *inputs, const char *folder)
 		if (access(path, F_OK) || report_is_written(arena, run, folder, name))
 			continue;
 		diag_error(diag, (struct span){0},
-			"'%s' was edited since the run before; --force writes over it, -o takes "
+			"'%s' was edited since the last run; --force overwrites it, -o takes "
 			"another folder",
 			path);
 	}
@@ -207,8 +207,7 @@ static bool keeps_edited(const struct inputs *inputs, const char *folder)
 		if (path && !access(path, F_OK) &&
 			!json_object_get(json_object_get(run, "files"), copy))
 			diag_error(diag, (struct span){0},
-				"'%s' is not of a run, and a copy of a spec would have its name; --force "
-				"writes over it, -o takes another folder",
+				"'%s' was not written by a run, and a copy of a spec needs its name; --force overwrites it, -o takes another folder",
 				path);
 	}
 	json_decref(run);

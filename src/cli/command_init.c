@@ -40,8 +40,7 @@ static void refuse_present(struct diag *diag, struct span span, const char *cons
 	for (size_t i = 0; i < FILES && !diag_failed(diag); i++)
 		if (lstat(paths[i], &facts) == 0)
 			diag_error(diag, span,
-				"'%s' is there already, and init overwrites nothing; name another "
-				"folder",
+				"'%s' exists already, and init overwrites nothing; name another folder",
 				paths[i]);
 }
 

@@ -35,7 +35,7 @@ static void refuse_flag(
 	struct inputs *inputs, const struct arch *arch, const struct constraint *constraint)
 {
 	diag_error(inputs->diag, constraint->span,
-		"'%s' is about words that move one by one; '%s' moves tiles in boxes, so take it out",
+		"'%s' is for levels that move single words; '%s' moves tiles in boxes: remove it",
 		constraint->kind->key, arch->levels[arch->lx].name);
 }
 
@@ -179,7 +179,7 @@ static void leave_out(const struct inputs *inputs, const struct given_name *name
 	if (joint_kind_names[kind])
 		*fixed |= 1u << kind;
 	else if (!text_equal(name->text, "nothing"))
-		diag_error(inputs->diag, name->span, "whole plans decide nothing called '%s'%s",
+		diag_error(inputs->diag, name->span, "whole plans have no decision '%s'%s",
 			name->text,
 			suggestion(inputs->arena, suggest(name->text, joint_kind_names), ""));
 }
@@ -312,8 +312,7 @@ static void refuse_division(struct inputs *inputs, const struct graph_inputs *ow
 		divides |= !joint->at[j]->plans_all;
 	if (divides)
 		diag_error(inputs->diag, (struct span){0},
-			"steps on '%s' are whole nests, which stage 'map' finds: no solver of the stage "
-			"'divide' is asked, and of 'joint' only those that plan all of a graph",
+			"steps on '%s' are whole nests, which stage 'map' finds: solvers of stage 'divide' are not used, and of 'joint' only those that plan whole graphs",
 			own->arch->name);
 	for (size_t o = 0; own->workload && o < own->workload->op_count; o++)
 		if (own->workload->ops[o].primitive->kind == OP_BROADCAST)
@@ -368,8 +367,7 @@ static void note_unused(struct inputs *inputs, const struct arch *arch)
 		for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
 			if (keys[i].given)
 				diag_remark(inputs->diag, level->span,
-					"'%s' of '%s' is of nests, and not read "
-					"where tiles move in boxes",
+					"'%s' of '%s' is for nests; it is ignored because tiles move in boxes",
 					keys[i].key, level->name);
 	}
 }
@@ -502,7 +500,8 @@ bool graph_inputs_read_problem(struct inputs *inputs, struct sheet *sheet, const
 	const struct node *const *constraints = constraints_lists(sheet, inputs->arena);
 	inputs_refuse_keys(inputs, sheet, keys);
 	if (plan && mapping)
-		diag_error(inputs->diag, mapping->span, "a 'mapping' stands beside a 'plan'");
+		diag_error(inputs->diag, mapping->span,
+			"'mapping' and 'plan' are both given; remove one");
 	sheet_done(sheet);
 	const struct shape *shape = shape_read(&inputs->reading, problem);
 	own->arch = arch;

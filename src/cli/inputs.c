@@ -426,7 +426,7 @@ void inputs_refuse_keys(struct inputs *inputs, struct sheet *sheet, const char *
 		const struct node *node = sheet_find(sheet, *keys);
 		if (node && (node->kind != NODE_LIST || node->count))
 			diag_error(inputs->diag, node->span,
-				"a '%s' stands beside a '%s'; a run is about one of them", *keys,
+				"'%s' and '%s' are both given; a run is about one of them", *keys,
 				inputs->kind->key);
 	}
 }

@@ -90,8 +90,7 @@ static enum counting find_counting(
 	nest_mapping_check(arena, inputs->arch, inputs->shape, inputs->mapping, &perfect);
 	if (!perfect)
 		diag_warning(diag, (struct span){0},
-			"factors do not divide: counted exactly, for Timeloop's counts are "
-			"averages cut to integers there");
+			"factors do not divide, so counts are exact: Timeloop's are averages cut to integers there");
 	return perfect ? COUNTING_TIMELOOP : COUNTING_EXACT;
 }
 

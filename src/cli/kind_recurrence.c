@@ -47,7 +47,7 @@ static bool read(struct inputs *inputs, struct sheet *sheet)
 	sheet_done(sheet);
 	if (problem && workload)
 		diag_error(inputs->diag, problem->span,
-			"a 'problem' stands beside a 'workload'; a projection is of one op of them");
+			"'problem' and 'workload' are both given; a projection is of one op, so remove one");
 	if (problem)
 		beside.problem = shape_read(reading, problem);
 	if (beside.problem)

@@ -215,7 +215,8 @@ void nest_inputs_mapper(struct inputs *inputs, struct nest_inputs *own, const st
 	list_search(&mapper, &own->mapper);
 	if (unused.length)
 		diag_remark(inputs->diag, node->span,
-			"of the mapper these have no meaning here: %s", text_read(&unused));
+			"these settings of the mapper have no meaning here: %s",
+			text_read(&unused));
 	reader_done_lenient(&mapper);
 }
 

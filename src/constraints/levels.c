@@ -193,7 +193,7 @@ static bool read_flags(
 		written |= shape->spaces[t].written && out->spaces >> t & 1;
 	if (out->kind == &constraint_rmw_first_update && out->spaces && !written)
 		diag_warning(context->reading->diag, value->span,
-			"'rmw_first_update' changes nothing of dataspaces that are only read");
+			"'rmw_first_update' has no effect on dataspaces that are only read");
 	return true;
 }
 

@@ -284,7 +284,7 @@ void fields_read_form(struct reader *map, const struct noun *noun, unsigned form
 	for (const struct field *field = noun->fields; field->key; field++)
 		if (field->needs && reader_given(map, field->key) &&
 			!reader_given(map, field->needs))
-			reader_refuse(map, field->key, "says nothing without '%s'", field->needs);
+			reader_refuse(map, field->key, "has no effect without '%s'", field->needs);
 }
 
 /* `[a, b]`; NULL if the key is missing. */

@@ -492,7 +492,7 @@ static void take_entry(struct builder *b, struct entries *entries, const struct 
 	if (key->kind != NODE_SCALAR) {
 		COMPLAIN(b, key_span, "%s cannot be a key; a key is a word", node_kind_name(key));
 	} else if (key->tag) {
-		COMPLAIN(b, key_span, "tag '%s' means nothing on a key", key->tag);
+		COMPLAIN(b, key_span, "tag '%s' has no meaning on a key", key->tag);
 	} else if (merge_word) {
 		entry.key = merge_word;
 		entries->merges = true;
@@ -744,8 +744,7 @@ static void check_template(struct builder *b, const struct yaml_step *step)
 		b->unfilled = length && at[length + 1] == '$';
 		if (b->unfilled)
 			diag_warning(b->diag, step->span,
-				"'%.*s' looks like a template that is not filled in; it is read as "
-				"it stands",
+				"'%.*s' looks like a template that is not filled in; it is read as plain text",
 				(int)length + 2, at);
 	}
 }

@@ -232,7 +232,7 @@ static bool has_text(const struct reading *reading, const struct node *node, con
 			node_kind_name(node), expected);
 	if (node->tag)
 		return reading_refuse(
-			reading, node, "tag '%s' means nothing on %s", node->tag, what);
+			reading, node, "tag '%s' has no meaning on %s", node->tag, what);
 	return true;
 }
 

@@ -320,7 +320,7 @@ void sheet_done(struct sheet *sheet)
 			unread_add(sheet->arena, &sheet->unread, &given->entry, top);
 		else
 			diag_error(sheet->diag, given->entry.key_span,
-				"'%s' is not read by this version; take it out to go on without it",
+				"'%s' is not read by this version; remove it to continue",
 				sheet->keys[k].name);
 	}
 }

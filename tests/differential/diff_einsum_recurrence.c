@@ -315,6 +315,6 @@ TEST(what_has_no_chain_is_refused)
 			{.name = "B", .rank_count = 1, .ranks = {{.coefficient = {1, 1, 1}}}}}};
 	const char *why;
 	assert_false(recurrence_einsum(arena, &einsum, &recurrence, &why));
-	assert_string_equal(why, "points of one element of 'B' lie along several directions that "
-				 "are not loops, so that no chain sums them up");
+	assert_string_equal(why, "no chain can sum up 'B': the points of one element lie along "
+				 "several directions that are not loops");
 }

@@ -161,8 +161,7 @@ static void two_reductions_are_refused_by_name_and_left_whole(void **state)
 		assert_int_equal(answer.complaint_count, 1);
 		assert_true(answer.complaints[0].error);
 		assert_string_equal(answer.complaints[0].text,
-			"op 'o': the span limit of 268435456 bytes asks to divide the reduction "
-			"loops 'k' and 'n'; at most one can be divided");
+			"op 'o': the span limit of 268435456 bytes needs the reduction loops divided: 'k' and 'n'; at most one can be divided");
 		assert_mapping(ground, workload, answer.candidates[0].mappings, EXTENTS(1, 1, 1));
 	}
 }

@@ -42,8 +42,7 @@ FOLDER_TEST(nothing_is_overwritten)
 {
 	folder_put("search.yaml", "search: {seed: 7}\n");
 	expect("\"$program\" init", 2,
-		"lxplore: error: './search.yaml' is there already, and init overwrites nothing; "
-		"name another folder\n");
+		"lxplore: error: './search.yaml' exists already, and init overwrites nothing; name another folder\n");
 	assert_string_equal(folder_text("search.yaml"), "search: {seed: 7}\n");
 	assert_false(folder_has("arch.yaml"));
 	expect("ln -s nowhere link.yaml; mkdir linked; ln -s nowhere linked/workload.yaml; "

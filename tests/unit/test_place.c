@@ -200,7 +200,7 @@ static const struct wish wishes[] = {
 	{"a fixed address", "greedy", {.capacity = 300, .alignment = 1, .count = 1},
 		{{.name = "here", .size = 100, .end = 2, .is_fixed = true, .address = 7}}, {NONE},
 		.complaint =
-			"'here' has a fixed address, which greedy does not know; firstfit and bestfit do"},
+			"'here' has a fixed address, which greedy does not support; use firstfit or bestfit"},
 	{"a fixed address that is not aligned", "firstfit",
 		{.capacity = 300, .alignment = 8, .count = 1},
 		{{.size = 100, .end = 2, .is_fixed = true, .address = 7}}, {NONE},
@@ -224,7 +224,7 @@ static const struct wish wishes[] = {
 		{{.end = 2, .is_fixed = true, .address = 7, .weight = 3}}, {7},
 		.status = PROOF_OPTIMAL},
 	{"reserved bytes", "greedy", {.capacity = 300, .alignment = 1, RESERVED(0, 1)}, {{0}}, {0},
-		.complaint = "greedy knows no reserved ranges; firstfit and bestfit do"},
+		.complaint = "greedy does not support reserved ranges; use firstfit or bestfit"},
 	{"takes over or stays outside", "greedy", {.capacity = 300, .alignment = 1, .count = 3},
 		{{.size = 100, .end = 3}, {.size = 90, .end = 3},
 			{.size = 95,
@@ -323,14 +323,14 @@ TEST(the_program_says_what_is_too_large)
 		.capacity = 1000, .alignment = 1, .count = 401, .buffers = buffers};
 	struct answer answer = place(arena, &packing, "ilp", 0);
 	assert_int_equal(answer.candidate_count, 0);
-	assert_string_equal(answer.complaints[0].text,
-		"ilp takes at most 400 buffers, here are 401; exact takes them");
+	assert_string_equal(
+		answer.complaints[0].text, "ilp takes at most 400 buffers, not 401; use exact");
 	packing.count = 100;
 	answer = place(arena, &packing, "ilp", 0);
 	assert_int_equal(answer.candidate_count, 0);
 	assert_string_equal(answer.complaints[0].text,
-		"ilp takes at most 3000 pairs of buffers that live at the same time, each a decision; "
-		"these 100 buffers have more; exact takes them");
+		"ilp takes at most 3000 pairs of buffers that live at the same time; "
+		"these 100 buffers have more; use exact");
 }
 
 TEST(what_fits_nowhere_even_alone_is_named)
@@ -344,7 +344,7 @@ TEST(what_fits_nowhere_even_alone_is_named)
 		.goal = PACKING_PEAK};
 	struct answer answer = place(arena, &packing, "ilp", 0);
 	assert_int_equal(answer.status, PROOF_INFEASIBLE);
-	assert_string_equal(answer.complaints[0].text, "'large' has no place even alone");
+	assert_string_equal(answer.complaints[0].text, "'large' does not fit even alone");
 }
 
 /* Alignments that do not divide each other, a place taken over, and all the bytes there can be. */

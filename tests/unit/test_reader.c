@@ -153,7 +153,7 @@ TEST(values_are_read_as_what_is_asked_for)
 		{WORD, "[red]", "error: 'x' in map is a list; a word is expected"},
 		{TEXT, "some words", "some words"},
 		{TEXT, "''", "error: 'x' in map is empty; a word is expected"},
-		{TEXT, "!t a", "error: tag '!t' means nothing on 'x' in map"},
+		{TEXT, "!t a", "error: tag '!t' has no meaning on 'x' in map"},
 		{TEXT, "{a: 1}", "error: 'x' in map is a map; a word is expected"},
 		{LIST, "[1]", "there"},
 		{LIST, "a", "error: 'x' in map is a word; a list is expected"},

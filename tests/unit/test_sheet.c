@@ -79,8 +79,7 @@ TEST(a_key_that_nobody_asked_for_is_refused)
 	sheet_note(two.sheet);
 	assert_int_equal(diag_errors(two.diag), 1);
 	assert_string_equal(complaints_text(arena, two.diag),
-		"first:1:1: error: 'mapping' is not read by this version; take it out to go on "
-		"without it\n"
+		"first:1:1: error: 'mapping' is not read by this version; remove it to continue\n"
 		"    1 | mapping: [1]\n"
 		"      | ^~~~~~~\n"
 		"second:1:1: note: not read, as in Timeloop: 'globals' in the file\n"

@@ -347,7 +347,7 @@ static bool op_draft_enter_loops(struct op_draft *draft_op, const struct einsum_
 		} else if (!is_zero(index)) {
 			diag_error(diag_of(draft_op),
 				node_part(draft_op->text, index->at, index->end),
-				"dimensions index a tensor here, or 0 where it has one element");
+				"an index is made of dimensions, or 0 for a rank of one element");
 			good = false;
 		}
 	}
@@ -886,9 +886,8 @@ static void read_roles(struct draft *draft, const struct node *list, struct op *
 			twice |= text_equal(roles[i], roles[k]);
 		if (!known || twice)
 			diag_error(draft->reading->diag, list->items[i]->span,
-				twice ? "two operands are '%s'"
-				      : "no machine calls an operand '%s'; there are Inputs, Weights "
-					"and Outputs",
+				twice ? "two operands have the role '%s'"
+				      : "unknown role '%s'; roles are Inputs, Weights and Outputs",
 				roles[i]);
 	}
 	op->roles = roles;

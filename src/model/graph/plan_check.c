@@ -319,7 +319,7 @@ static void check_step(struct plan_checking *check, int i)
 	int before = i ? plan->steps[i - 1].bundle : 0;
 	if (step->op != i) {
 		add_fault(check, i, -1,
-			arena_format(check->arena, "this is not the turn of op '%s'", op->name));
+			arena_format(check->arena, "op '%s' is out of order", op->name));
 		return;
 	}
 	if (step->bundle != before && (i == 0 || step->bundle != before + 1))

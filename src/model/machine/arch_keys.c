@@ -86,8 +86,7 @@ bool attributes_timed(struct reader *attributes, const char *key, struct ratio c
 {
 	return clock_hz.num > 0 ||
 	       reader_refuse(attributes, key,
-		       "counts seconds, and no container says how fast the machine runs; one needs "
-		       "'clock', such as 'clock: 1.5GHz'");
+		       "is in seconds, and no container has a clock; add one, such as 'clock: 1.5GHz'");
 }
 
 bool attributes_cycles(struct reader *attributes, const char *key, struct ratio nanoseconds,
@@ -391,8 +390,7 @@ void arch_keys_note(const struct arch_draft *draft)
 		if (has_mark(plain_key(draft->reading->arena, stranger->entry.key),
 			    ATTRIBUTE_UNPRICED)) {
 			diag_warning(draft->reading->diag, stranger->entry.key_span,
-				"'%s' in %s has no effect here: what Timeloop charges for it is in "
-				"no energy",
+				"'%s' in %s has no effect: energies do not include what Timeloop charges for it",
 				stranger->entry.key, stranger->what);
 			continue;
 		}

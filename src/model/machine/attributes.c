@@ -298,7 +298,7 @@ static void read_cluster_row(struct reader *attributes, int64_t width, struct le
 	level->storage.store.block_words = number_max(width / cluster, 1);
 	if (width % cluster)
 		diag_warning(attributes->reading->diag, node_find(attributes->map, "width")->span,
-			"'width' in %s is %lld bits, no multiple of the %lld of a cluster's words: "
+			"'width' in %s is %lld bits, not a multiple of the %lld of a cluster's words: "
 			"blocks of %lld word%s are taken",
 			attributes->what, (long long)width, (long long)cluster,
 			(long long)level->storage.store.block_words,
@@ -326,7 +326,7 @@ static void set_row(struct reader *attributes, const struct amounts *amounts, st
 		level->storage.store.block_words = width / word;
 	else if (!by_block)
 		reader_refuse(attributes, "width",
-			"is %lld bits, no multiple of the %lld of a word", (long long)width,
+			"is %lld bits, not a multiple of the %lld of a word", (long long)width,
 			(long long)word);
 	else if (by_block && !by_cluster && width % block == 0)
 		level->storage.store.cluster_size = width / block;
@@ -614,7 +614,8 @@ static void read_part(
 		reader_refuse(
 			attributes, field->key, "is %.10g; it must be a part from 0 to 1", *least);
 	if (*least > 0 && !level->storage.store.entries)
-		reader_refuse(attributes, field->key, "is a part of its size, and it has none");
+		reader_refuse(
+			attributes, field->key, "is a fraction of the size, which is not given");
 }
 
 static void read_buffering(
@@ -649,7 +650,8 @@ static void read_energies(
 	bool by_access = read_picojoules(attributes, field->key, OPTIONAL, &access);
 	if (by_access && (reads || writes))
 		diag_error(attributes->reading->diag, node_find(attributes->map, field->key)->span,
-			"%s has energies per byte, and one of an access", attributes->what);
+			"%s has energies per byte and per access; give one of them",
+			attributes->what);
 	if (by_access)
 		level->storage.read_pj = level->storage.write_pj = access / bytes;
 	if (by_access || reads || writes) {
@@ -830,11 +832,11 @@ void attributes_storage(struct reader *attributes, const struct arch *arch, stru
 	fields_read(attributes, &network_energies_noun, level, NULL);
 	if (reader_given(attributes, "turn_bytes") && !level->storage.turn.num &&
 		!level->storage.turn_repeated.num)
-		reader_refuse(attributes, "turn_bytes", "says nothing without 'turn_time'");
+		reader_refuse(attributes, "turn_bytes", "has no effect without 'turn_time'");
 	if (level->storage.store.row_cycles.num && !level->storage.store.read_rate.num &&
 		!level->storage.store.shared_rate.num)
 		reader_refuse(attributes, "row_time",
-			"is of a port; give its 'read_bandwidth' or 'shared_bandwidth'");
+			"needs a port; give its 'read_bandwidth' or 'shared_bandwidth'");
 }
 
 /* Operations per cycle. */
@@ -843,8 +845,8 @@ static void read_pace(
 {
 	struct ratio *rate = field_place(field, whole);
 	if (read_ratio(attributes, field->key, OPTIONAL, rate) && !rate->num)
-		reader_refuse(
-			attributes, field->key, "is 0; operations per cycle and instance are more");
+		reader_refuse(attributes, field->key,
+			"is 0; operations per cycle and instance must be more than 0");
 }
 
 static const struct field factor_fields[] = {

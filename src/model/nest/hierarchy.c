@@ -152,8 +152,8 @@ static void take_storage(
 		nest->size = (int64_t)floor((double)store->entries / store->multiple_buffering);
 	if (!nest->size)
 		WRONG(making, level->span,
-			"level '%s' holds no word: %lld of them, buffered %.10g times", level->name,
-			(long long)store->entries, store->multiple_buffering);
+			"level '%s' has no room for its %lld words, buffered %.10g times",
+			level->name, (long long)store->entries, store->multiple_buffering);
 }
 
 static void fan_out(struct hierarchy_making *making, const struct level *level)

@@ -393,7 +393,7 @@ static void place(struct directives *directives, const struct nest_target *targe
 	uint32_t *kept = &directives->mapping.residency[t];
 	if (directives->placed[r][t] && keep != (*kept >> r & 1))
 		warn_twice(directives, span, directives->places[r][t],
-			arena_format(directives->reading->arena, "whether '%s' keeps '%s' is said",
+			arena_format(directives->reading->arena, "whether '%s' keeps '%s' is given",
 				target->name, name));
 	directives->placed[r][t] = true;
 	directives->places[r][t] = span;
@@ -417,7 +417,7 @@ static void pass_over(
 {
 	if (node)
 		diag_warning(directives->reading->diag, node->span,
-			"'%s' says nothing in a directive of type %s, as in Timeloop", key,
+			"'%s' has no effect in a directive of type %s, as in Timeloop", key,
 			type_names[type]);
 }
 

@@ -293,7 +293,7 @@ static int64_t read_life(struct capture_reading *r, size_t b)
 	const struct node *list = r->forms[b].uses;
 	int64_t last = -1;
 	if (list && !list->count)
-		reader_refuse(buffer, "uses", "is empty; a buffer is made somewhere");
+		reader_refuse(buffer, "uses", "is empty; a buffer needs the step that writes it");
 	if (list && list->count > USES_MOST)
 		return reader_refuse(buffer, "uses", "has more than %d steps", USES_MOST);
 	for (size_t i = 0; list && i < list->count; i++) {
@@ -323,7 +323,7 @@ static void read_buffer(struct capture_reading *r, size_t b, const struct node *
 	out->span = node->span;
 	out->name = form->name ? form->name : "";
 	if (form->name && names_find(&r->names, form->name) >= 0)
-		reader_refuse(buffer, "name", "is '%s', as that of another buffer", form->name);
+		reader_refuse(buffer, "name", "is '%s', which another buffer has, too", form->name);
 	else if (form->name)
 		names_add(r->reading->arena, &r->names, form->name, (int)b);
 	out->size = form->size > 0 ? form->size : 0;

@@ -178,7 +178,8 @@ static void find_family(struct packing_reading *r, const struct family *family, 
 	child->parents = parents.at;
 	if (child->must_take_over && !parents.count && diag_errors(r->reading.diag) == errors)
 		diag_error(r->reading.diag, family->span,
-			"buffer '%s' must take a place, and can take none of these", child->name);
+			"buffer '%s' must take the place of a parent, and fits none of these",
+			child->name);
 }
 
 /* From child to parent and back: which buffers the path goes through, and who is done with. */
@@ -229,7 +230,7 @@ static void refuse_circle(struct packing_reading *r)
 	for (size_t i = 0; i < r->families.count; i++)
 		if (r->families.at[i].child == circle)
 			diag_error(r->reading.diag, r->families.at[i].span,
-				"buffer '%s' would take its own place through others",
+				"buffer '%s' would take its own place through a chain of others",
 				r->buffers.at[circle].name);
 }
 
@@ -398,7 +399,7 @@ static void read_header(struct packing_reading *r)
 				column_name((enum packing_column)c));
 	if (r->at[COLUMN_IN_PLACE] >= 0 && r->at[COLUMN_PARENTS] < 0)
 		diag_error(diag, cell_span(r, COLUMN_IN_PLACE),
-			"column 'in_place' is about 'in_place_parents', which is missing");
+			"column 'in_place' needs 'in_place_parents', which is missing");
 }
 
 static struct packing_row row_at_hand(const struct packing_reading *r)
@@ -521,7 +522,7 @@ static void read_address(struct packing_reading *r, struct buffer *buffer)
 	int64_t alignment = buffer->alignment ? buffer->alignment : r->alignment;
 	if (buffer->is_fixed && buffer->address % alignment)
 		diag_error(r->reading.diag, cell_span(r, COLUMN_ADDRESS),
-			"buffer '%s' has to lie at %" PRId64
+			"buffer '%s' must lie at %" PRId64
 			", which is not a multiple of its alignment %" PRId64,
 			buffer->name, buffer->address, alignment);
 }

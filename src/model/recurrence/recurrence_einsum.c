@@ -491,11 +491,10 @@ static bool find_chain(
 	for (int r = 0; r < reuse.rank; r++)
 		others += lattice_unit(reuse.rows[r], to->recurrence->loop_count) < 0;
 	if (others > 1)
-		return derivation_refuse(
-			to, arena_format(to->arena,
-				    "points of one element of '%s' lie along several "
-				    "directions that are not loops, so that no chain sums them up",
-				    operand->name));
+		return derivation_refuse(to,
+			arena_format(to->arena,
+				"no chain can sum up '%s': the points of one element lie along several directions that are not loops",
+				operand->name));
 	*chain = (struct lattice){.columns = reuse.columns};
 	const struct recurrence_einsum *einsum = to->einsum;
 	uint32_t done = 0;

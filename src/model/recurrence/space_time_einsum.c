@@ -127,7 +127,7 @@ static bool read_dependence(
 	for (int i = 0; i < recurrence->loop_count; i++)
 		zero &= !vector[i];
 	if (good && zero)
-		return reading_refuse(reading, node, "a dependence of a point on itself");
+		return reading_refuse(reading, node, "a point cannot depend on itself");
 	if (good &&
 		!recurrence_depend(reading->arena, recurrence, stream, vector, when, node->span))
 		return reading_refuse(
@@ -368,7 +368,7 @@ static int read_loop_list(const struct reading *reading, const struct node *list
 		if (loop < 0)
 			return -1;
 		if (seen >> loop & 1) {
-			reading_refuse(reading, item, "the loop '%s' is there twice",
+			reading_refuse(reading, item, "the loop '%s' is listed twice",
 				recurrence->loops[loop].name);
 			return -1;
 		}
@@ -520,7 +520,7 @@ bool space_time_body(struct reader *map, struct space_time_form *form,
 	bool is_beside = beside && (beside->problem || beside->workload);
 	if (first && is_beside)
 		return reading_refuse(map->reading, first,
-			"the %s beside says already what is computed",
+			"the %s beside already gives the computation; remove one",
 			beside->problem ? "problem" : "workload");
 	if (!first && !is_beside)
 		return reading_refuse(map->reading, map->map,

@@ -198,7 +198,7 @@ static bool parse_entry(struct transform_text *call, int64_t *out)
 					"'%s' is not a variable with a whole number", name));
 	}
 	if (number > PROJECTION_ENTRY_MOST || number < -PROJECTION_ENTRY_MOST)
-		return transform_refuse(call, from, call->at, "entries go up to 1000000");
+		return transform_refuse(call, from, call->at, "an entry is at most 1000000");
 	*out = negative ? -(int64_t)number : (int64_t)number;
 	return true;
 }
@@ -261,7 +261,7 @@ static bool parse_flag(struct transform_text *call)
 	}
 	if (!text_equal(name, "NoCheckTime") && !text_equal(name, "CheckTime"))
 		return transform_refuse(
-			call, from, call->at, "this is neither CheckTime nor NoCheckTime");
+			call, from, call->at, "CheckTime or NoCheckTime is expected here");
 	return true;
 }
 
@@ -526,7 +526,7 @@ static bool read_projection(
 		const struct node *other = form->allocation ? form->allocation : form->schedule;
 		if (other)
 			return reading_refuse(map->reading, other,
-				"the transform says this already; give one of the two");
+				"the transform gives this already; remove one of the two");
 		if (call->kind != NODE_SCALAR)
 			return reading_refuse(map->reading, call,
 				"'transform' is a text: space_time_transform({..}, {..}, {..})");
@@ -555,8 +555,7 @@ static bool read_folds(struct reader *map, const struct texts *folds, struct spa
 		return true;
 	if (!out->einsum)
 		return reading_refuse(map->reading, node,
-			"a search folds einsums: what it reads again where tiles meet follows from "
-			"their indices");
+			"a search folds einsums only: the reads at tile borders follow from their indices");
 	for (size_t i = 0; i < folds->count; i++) {
 		int order = 0;
 		while (fold_orders[order] && !text_equal(fold_orders[order], folds->at[i]))

@@ -528,7 +528,7 @@ static void check_line(struct broadcast_draft *draft)
 		diag_error(diag, ranks->span,
 			"'ranks' is not that of the group in 'op'; leave it out");
 	if (operation && draft->parsed && draft->line.operation != broadcast->operation)
-		diag_error(diag, operation->span, "'operation' is not that of 'op'");
+		diag_error(diag, operation->span, "'operation' is not that of 'op'; leave it out");
 }
 
 static void read_operation(struct broadcast_draft *draft)
@@ -548,7 +548,7 @@ static void read_operation(struct broadcast_draft *draft)
 		form->reduction < 0 ? draft->line.reduction : (enum reduction)form->reduction;
 	if (form->reduction >= 0 && broadcast->operation != OPERATION_REDUCE)
 		diag_error(draft->reading->diag, node_find(map->map, "reduction")->span,
-			"a %s combines nothing", operation_names[broadcast->operation]);
+			"a %s has no reduction", operation_names[broadcast->operation]);
 }
 
 /* True if a key must say what the line does not; a line that cannot be read may say it: one complaint is enough. */
@@ -800,8 +800,7 @@ static void check_algorithm(struct broadcast_draft *draft)
 			"the chunks of a %s slide", operation_names[broadcast->operation]);
 	if (reader_given(&draft->map, "segments") && !broadcast->algorithm)
 		diag_error(draft->reading->diag, node_find(draft->map.map, "segments")->span,
-			"'segments' are those of an 'algorithm'; the published operation has "
-			"tiles");
+			"'segments' needs an 'algorithm'; the published operation has tiles");
 }
 
 static void read_columns(struct broadcast_draft *draft, const struct node *dims)

@@ -111,8 +111,8 @@ static bool take_use(struct valuing *valuing, const struct joint_use *use)
 		if (!stay)
 			return valuing_refuse(valuing, use->tensor, "is not in LX");
 		if (!serves(tensor, stay->view, use->view))
-			return valuing_refuse(
-				valuing, use->tensor, "is in LX under a view that does not serve");
+			return valuing_refuse(valuing, use->tensor,
+				"is in LX under a view that the op cannot use");
 		stay->to = valuing->step;
 		return true;
 	}

@@ -238,7 +238,7 @@ static const char *find_unreached(
 		bool pulls = operation_pulls(b->operation);
 		int root = topology->root;
 		if (distances[r] < 0 && (!operation_is_pair(b->operation) || r == b->peer))
-			return arena_format(arena, "no way leads from rank %d to rank %d",
+			return arena_format(arena, "no path leads from rank %d to rank %d",
 				pulls ? r : root, pulls ? root : r);
 	}
 	return NULL;

@@ -263,7 +263,8 @@ static bool open_rows(struct audit *audit, int operand, struct touched_rows *row
 	if (!inside) {
 		fault_add(audit->faults, FAULT_BOUNDS, audit->current,
 			whole->in_lx ? 0 : FAULT_IN_HBM, whole->address,
-			"its loops leave what is there of '%s'", audit_name(audit, whole->tensor));
+			"its loops reach beyond the part of '%s' that is there",
+			audit_name(audit, whole->tensor));
 		return false;
 	}
 	int h = layout->host_rank;
@@ -584,7 +585,7 @@ static bool run_transfer(struct audit *audit)
 	struct box hbm, lx[PROGRAM_CORES_MOST];
 	if (transfer->lx_tensor < 0 || (size_t)transfer->lx_tensor >= tensors) {
 		fault_add(audit->faults, FAULT_BOUNDS, audit->current, FAULT_IN_HBM,
-			transfer->hbm.address, "the transfer is of no tensor");
+			transfer->hbm.address, "the transfer names no tensor");
 		return false;
 	}
 	if (!audit_hbm_box(audit, &transfer->box->region, &transfer->hbm, &hbm))
@@ -700,7 +701,7 @@ static bool run_compute(struct audit *audit)
 	struct audit_boxes boxes;
 	if (!touch_loops(op, compute)) {
 		fault_add(audit->faults, FAULT_BOUNDS, audit->current, core, 0,
-			"the tile's loops leave those of the op");
+			"the tile's loops reach beyond those of the op");
 		return false;
 	}
 	bool right = make_reads(audit, op, core, &boxes);

@@ -222,7 +222,7 @@ static bool find_need(struct copy_machine *machine, size_t s,
 		int hops = routes_hops(&machine->routes, need->from, need->to);
 		if (hops < 0) {
 			copy_fault(&machine->run, COPY_LINK, s, machine->next[s],
-				"no way leads from rank %d to rank %d", need->from, need->to);
+				"no path leads from rank %d to rank %d", need->from, need->to);
 			return false;
 		}
 		need->time += hops * ticks->link_latency;
@@ -322,7 +322,7 @@ static int64_t notify(struct copy_machine *machine, size_t s, int number, int64_
 	int hops = routes_hops(&machine->routes, from, to);
 	if (hops < 0) {
 		copy_fault(&machine->run, COPY_LINK, s, machine->next[s],
-			"no way leads from rank %d to rank %d", from, to);
+			"no path leads from rank %d to rank %d", from, to);
 		return start;
 	}
 	int64_t lands = start + program->ticks.out_latency + hops * program->ticks.link_latency;

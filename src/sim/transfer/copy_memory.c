@@ -443,8 +443,8 @@ static void check_buffer(struct copy_run *run, int b)
 		return;
 	if (missing)
 		copy_fault(run, COPY_MISSING, 0, 0,
-			"%" PRId64 " of %" PRId64 " elements of %s never came to rank %d", missing,
-			count, buffer->name, buffer->rank);
+			"%" PRId64 " of %" PRId64 " elements of %s never arrived at rank %d",
+			missing, count, buffer->name, buffer->rank);
 	if (wrong)
 		copy_fault(run, COPY_VALUE, 0, 0,
 			"%" PRId64 " of %" PRId64 " elements of %s on rank %d are wrong", wrong,
