@@ -9,7 +9,7 @@
 
 /*
  * The outcome of a plan: priced by the analytical model, then executed by the simulator.
- * The two share no code; `agrees` is the result of comparing all their integer counts.
+ * The two share the nouns of src/model alone; `agrees` is the result of comparing all their integer counts.
  * gap_explain finds out why a plan takes longer on the simulator than in the model.
  */
 struct arena;

@@ -282,12 +282,7 @@ static bool open_rows(struct audit *audit, int operand, struct touched_rows *row
 
 static bool next_row(struct touched_rows *rows)
 {
-	for (int h = rows->outer - 1; h >= 0; h--) {
-		if (++rows->at[h] <= rows->touch.high[h])
-			return true;
-		rows->at[h] = rows->touch.low[h];
-	}
-	return false;
+	return touch_next(rows->outer, rows->touch.low, rows->touch.high, rows->at);
 }
 
 static struct written_piece row_piece(

@@ -163,6 +163,17 @@ struct touch {
 	int64_t first[REGION_RANK_MOST], count[REGION_RANK_MOST];
 };
 
+/* Goes on to the next of the indices low[d] <= at[d] <= high[d], the last dimension fastest; false: back to the first. */
+static inline bool touch_next(int dimensions, const int64_t *low, const int64_t *high, int64_t *at)
+{
+	for (int d = dimensions - 1; d >= 0; d--) {
+		if (++at[d] <= high[d])
+			return true;
+		at[d] = low[d];
+	}
+	return false;
+}
+
 /* True if the tile's loops stay inside the op's. */
 bool touch_loops(const struct op *op, const struct compute *compute);
 

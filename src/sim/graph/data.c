@@ -299,15 +299,6 @@ static const char *run_tile(struct data *data, const struct op *op, int step,
 	return why;
 }
 
-static void next_index(const struct touch *touch, int64_t *at)
-{
-	for (int h = touch->layout->host_rank - 1; h >= 0; h--) {
-		if (++at[h] <= touch->to[h])
-			return;
-		at[h] = touch->from[h];
-	}
-}
-
 /* Between the values of an operand, a box of the host array, and where that lies in a memory, row by row.
  * `sums`: a host array that has them as they are before they are rounded; NULL: there is none.  `made`: one for what
  * is stored. */
@@ -318,7 +309,8 @@ static void move_whole(const struct op *op, char *memory, const struct whole_ope
 	enum dtype dtype = touch->layout->dtype;
 	int64_t at[LAYOUT_HOST_RANK_MOST];
 	memcpy(at, touch->from, sizeof at);
-	for (int64_t i = 0; i < operand->size; i++) {
+	for (int64_t i = 0; i < operand->size;
+		i++, touch_next(touch->layout->host_rank, touch->from, touch->to, at)) {
 		int64_t place = 0, element = 0;
 		bool inside = true;
 		for (int h = 0; h < touch->layout->host_rank; h++) {
@@ -327,10 +319,8 @@ static void move_whole(const struct op *op, char *memory, const struct whole_ope
 			inside &= at[h] >= 0 && at[h] < touch->layout->host_size[h];
 		}
 		char *stored = memory + whole->address + place * dtype_stored_bytes(dtype);
-		if (!inside) {
-			next_index(touch, at);
+		if (!inside)
 			continue;
-		}
 		if (load)
 			operand->values[i] = sums ? sums[element] : kernel_load(dtype, stored);
 		else
@@ -340,7 +330,6 @@ static void move_whole(const struct op *op, char *memory, const struct whole_ope
 				(size_t)dtype_stored_bytes(dtype));
 		if (sums)
 			sums[element] = operand->values[i];
-		next_index(touch, at);
 	}
 }
 
@@ -537,13 +526,14 @@ int sample_count(const struct sample *sample)
 }
 
 /* The number that element `at` of a tensor stands for. */
-static float draw(const struct sample *sample, int tensor, int64_t at)
+static double read_drawn(const void *from, int tensor, int64_t at)
 {
+	const struct sample *sample = from;
 	enum dtype dtype = sample->program->workload->tensors[tensor].layout.dtype;
 	/* a stream for each element: where it begins is a number already */
 	uint64_t seed = sample->seed ^ (uint64_t)tensor << 48;
 	uint64_t number = random_open(seed, (uint64_t)at).state >> 32;
-	return dtype == DTYPE_BOOL ? (float)(number % 2) : (float)(number % 5) - 2;
+	return dtype == DTYPE_BOOL ? (double)(number % 2) : (double)(number % 5) - 2;
 }
 
 /* Gives every stick of a box the numbers of what the shadow says lies there. */
@@ -561,76 +551,16 @@ static void draw_box(struct sample *sample, int core, const struct box *box)
 		for (int lane = 0; lane < stick.lanes; lane++)
 			kernel_store(layout->dtype,
 				memory + walk.address + lane * dtype_stored_bytes(layout->dtype),
-				draw(sample, content.tensor, stick.host + lane * stick.step));
+				(float)read_drawn(
+					sample, content.tensor, stick.host + lane * stick.step));
 	} while (box_next(box, &walk));
 }
 
-/* One element of the output, from the op's loops alone; `at` has the output's loops. */
-struct meaning {
-	const struct sample *sample;
-	const struct op *op;
-	int64_t at[OP_LOOPS_MOST];
-	double sum;
-};
-
-static float read_element(const struct meaning *meaning, int operand)
-{
-	const struct access *access = op_operand(meaning->op, operand);
-	const struct layout *layout =
-		&meaning->sample->program->workload->tensors[access->tensor].layout;
-	int loops = meaning->op->loop_count;
-	int64_t index = affine_value(&access->linear, loops, meaning->at);
-	for (int h = 0; access->pad && h < layout->host_rank; h++) {
-		int64_t at = affine_value(&access->host[h], loops, meaning->at);
-		if (at < 0 || at >= layout->host_size[h])
-			return meaning->op->primitive->kind == OP_REDUCE
-				       ? meaning->op->primitive->start
-				       : 0;
-		index += access->host[h].offset * layout->host_stride[h];
-	}
-	return draw(meaning->sample, access->tensor, index);
-}
-
-static void visit_point(struct meaning *meaning)
-{
-	const struct op *op = meaning->op;
-	const struct primitive *primitive = op->primitive;
-	double value = (double)read_element(meaning, 0);
-	if (primitive->kind == OP_EINSUM) {
-		for (int i = 1; i < op->read_count; i++)
-			value *= (double)read_element(meaning, i);
-		meaning->sum += value;
-	} else if (primitive->kind == OP_REDUCE) {
-		meaning->sum = (double)primitive->kernel((float)meaning->sum, (float)value);
-	} else {
-		meaning->sum = (double)primitive->kernel((float)value,
-			op->read_count > 1 ? read_element(meaning, 1) : (float)op->constant);
-	}
-}
-
-static void visit_points(struct meaning *meaning, int l)
-{
-	const struct op *op = meaning->op;
-	if (l == op->loop_count) {
-		visit_point(meaning);
-		return;
-	}
-	if (!op->loops[l].reduction) {
-		visit_points(meaning, l + 1);
-		return;
-	}
-	for (int64_t i = 0; i < op->loops[l].extent; i++) {
-		meaning->at[l] = i;
-		visit_points(meaning, l + 1);
-	}
-}
-
 /* Any element of a box of the output: where it lies, and the output's loops. */
-static int64_t choose_element(struct random *random, const struct box *box, struct meaning *meaning)
+static int64_t choose_element(struct random *random, const struct box *box, struct op_point *point)
 {
-	const struct op *op = meaning->op;
-	const struct layout *layout =
-		&meaning->sample->program->workload->tensors[box->tensor].layout;
+	const struct op *op = point->op;
+	const struct layout *layout = &point->workload->tensors[box->tensor].layout;
 	int64_t address = box->address, number = box->stick;
 	for (int d = 0; d < box->rank; d++) {
 		int64_t at = (int64_t)random_below(random, (uint64_t)box->count[d]);
@@ -644,7 +574,7 @@ static int64_t choose_element(struct random *random, const struct box *box, stru
 	for (int h = 0; h < layout->host_rank; h++)
 		for (int l = 0; l < op->loop_count; l++)
 			if (op->writes[0].host[h].coefficient[l])
-				meaning->at[l] = stick.coordinates[h];
+				point->index[l] = stick.coordinates[h];
 	return address + lane * dtype_stored_bytes(layout->dtype);
 }
 
@@ -658,13 +588,16 @@ static void compare_tile(
 	sample->tiles[number].state = DONE;
 	sample->count++;
 	for (int i = 0; i < ELEMENTS_COMPARED; i++) {
-		struct meaning meaning = {
-			.sample = sample, .op = op, .sum = (double)op->primitive->start};
+		struct op_point point = {.workload = workload,
+			.op = op,
+			.read = read_drawn,
+			.from = sample,
+			.in_fp32 = true};
 		char expected[8] = {0};
 		const char *got =
-			data_lx(sample->data, core) + choose_element(&random, box, &meaning);
-		visit_points(&meaning, 0);
-		kernel_store(dtype, expected, tile_finish(op, (float)meaning.sum));
+			data_lx(sample->data, core) + choose_element(&random, box, &point);
+		op_point_compute(&point);
+		kernel_store(dtype, expected, tile_finish(op, (float)point.value));
 		if (memcmp(got, expected, (size_t)dtype_stored_bytes(dtype)) == 0)
 			continue;
 		fault_add(sample->faults, FAULT_VALUE, instruction, core, 0,

@@ -386,61 +386,56 @@ struct comparison reference_compare(
 
 /* --- one op by itself */
 
-/* One element of an op's output, and the magnitude of what it came from. */
-struct sampled_point {
-	const struct op *op;
-	const struct layout *layouts[OP_READS_MOST];
-	const char *reads[OP_READS_MOST];
-	int64_t index[OP_LOOPS_MOST];  /* of each loop */
-	int64_t at[OP_READS_MOST + 1]; /* linear index of each operand, the output last */
-	double value, magnitude;
-};
-
 /* The linear index of a padded operand; -1 outside of the tensor. */
-static int64_t padded_index(const struct sampled_point *point, int i)
+static int64_t padded_index(const struct op_point *point, const struct access *access)
 {
+	const struct layout *layout = &point->workload->tensors[access->tensor].layout;
 	int64_t linear = 0;
-	for (int h = 0; h < point->layouts[i]->host_rank; h++) {
-		int64_t index = affine_value(
-			&point->op->reads[i].host[h], point->op->loop_count, point->index);
-		if (index < 0 || index >= point->layouts[i]->host_size[h])
+	for (int h = 0; h < layout->host_rank; h++) {
+		int64_t index = affine_value(&access->host[h], point->op->loop_count, point->index);
+		if (index < 0 || index >= layout->host_size[h])
 			return -1;
-		linear = linear * point->layouts[i]->host_size[h] + index;
+		linear = linear * layout->host_size[h] + index;
 	}
 	return linear;
 }
 
-static double read_at(const struct sampled_point *point, int i)
+static double read_operand(const struct op_point *point, int i)
 {
-	enum dtype dtype = point->layouts[i]->dtype;
-	int64_t at = point->op->reads[i].pad ? padded_index(point, i) : point->at[i];
-	if (at < 0)
-		return outside_value(point->op);
-	return (double)kernel_load(dtype, point->reads[i] + at * dtype_stored_bytes(dtype));
+	const struct access *access = &point->op->reads[i];
+	int64_t at = access->pad ? padded_index(point, access) : point->at[i];
+	return at < 0 ? outside_value(point->op) : point->read(point->from, access->tensor, at);
 }
 
-static void add_term(struct sampled_point *point)
+static double apply(const struct op_point *point, double a, double b)
+{
+	const struct primitive *primitive = point->op->primitive;
+	return point->in_fp32 ? (double)primitive->kernel((float)a, (float)b)
+			      : primitive->reference(a, b);
+}
+
+static void add_term(struct op_point *point)
 {
 	const struct op *op = point->op;
-	double value = read_at(point, 0), second = (double)(float)op->constant;
+	double value = read_operand(point, 0), second = (double)(float)op->constant;
 	if (op->primitive->kind == OP_EINSUM) {
 		for (int i = 1; i < op->read_count; i++)
-			value *= read_at(point, i);
+			value *= read_operand(point, i);
 		point->value += value;
 		point->magnitude += fabs(value);
 	} else if (op->primitive->kind == OP_REDUCE) {
-		point->value = op->primitive->reference(point->value, value);
-		point->magnitude = op->primitive->reference(point->magnitude, fabs(value));
+		point->value = apply(point, point->value, value);
+		point->magnitude = apply(point, point->magnitude, fabs(value));
 	} else {
 		if (!op->has_constant)
-			second = op->read_count > 1 ? read_at(point, 1) : 0;
-		point->value = op->primitive->reference(value, second);
+			second = op->read_count > 1 ? read_operand(point, 1) : 0;
+		point->value = apply(point, value, second);
 		point->magnitude = fmax(fabs(point->value), fmax(fabs(value), fabs(second)));
 	}
 }
 
 /* All terms of an element, from reduction loop l on. */
-static void add_terms(struct sampled_point *point, int l)
+static void add_terms(struct op_point *point, int l)
 {
 	const struct op *op = point->op;
 	while (l < op->loop_count && !op->loops[l].reduction)
@@ -459,32 +454,54 @@ static void add_terms(struct sampled_point *point, int l)
 		point->at[o] -= op->loops[l].extent * op->reads[o].linear.coefficient[l];
 }
 
-/* Finds the places of the operands of element number i. */
-static void find_point(struct sampled_point *point, int64_t i)
+void op_point_compute(struct op_point *point)
 {
 	const struct op *op = point->op;
+	for (int l = 0; l < op->loop_count; l++)
+		if (op->loops[l].reduction)
+			point->index[l] = 0;
 	for (int o = 0; o <= op->read_count; o++)
-		point->at[o] = op_operand(op, o)->linear.offset;
+		point->at[o] =
+			affine_value(&op_operand(op, o)->linear, op->loop_count, point->index);
+	point->value = point->magnitude = (double)op->primitive->start;
+	add_terms(point, 0);
+}
+
+/* Host arrays of a workload's tensors. */
+struct host_arrays {
+	const struct workload *workload;
+	void *const *at;
+};
+
+static double read_array(const void *from, int tensor, int64_t at)
+{
+	const struct host_arrays *arrays = from;
+	enum dtype dtype = arrays->workload->tensors[tensor].layout.dtype;
+	return (double)kernel_load(
+		dtype, (const char *)arrays->at[tensor] + at * dtype_stored_bytes(dtype));
+}
+
+/* Finds the indices of element number i of the output's loops. */
+static void find_point(struct op_point *point, int64_t i)
+{
+	const struct op *op = point->op;
 	for (int l = op->loop_count - 1; l >= 0; l--) {
 		if (op->loops[l].reduction)
 			continue;
 		point->index[l] = i % op->loops[l].extent;
-		for (int o = 0; o <= op->read_count; o++)
-			point->at[o] += point->index[l] * op_operand(op, o)->linear.coefficient[l];
 		i /= op->loops[l].extent;
 	}
-	point->value = point->magnitude = (double)op->primitive->start;
 }
 
 /* The error that an element may have, apart from its own rounding. */
-static double arithmetic_error(const struct sampled_point *point, double terms)
+static double arithmetic_error(const struct op_point *point, double terms)
 {
 	const struct primitive *primitive = point->op->primitive;
 	double error = ldexp(primitive->rounds ? 2 * sqrt(terms) + 2 : 8, -24) * point->magnitude;
 	return primitive->mean ? error / terms : error;
 }
 
-static void judge_point(const struct sampled_point *point, enum dtype dtype, const char *got,
+static void judge_point(const struct op_point *point, enum dtype dtype, const char *got,
 	double terms, struct misfit *worst)
 {
 	_Alignas(8) char stored[8];
@@ -508,19 +525,16 @@ struct misfit reference_misfit(const struct workload *workload, const struct op 
 	void *const *arrays, const void *got, int64_t work_most)
 {
 	struct misfit worst = {0};
-	struct sampled_point point = {.op = op};
+	struct host_arrays from = {workload, arrays};
+	struct op_point point = {.workload = workload, .op = op, .read = read_array, .from = &from};
 	double terms = reduced_elements(op);
 	int64_t points = 1;
 	for (int l = 0; l < op->loop_count; l++)
 		points *= op->loops[l].reduction ? 1 : op->loops[l].extent;
-	for (int i = 0; i < op->read_count; i++) {
-		point.layouts[i] = &workload->tensors[op->reads[i].tensor].layout;
-		point.reads[i] = arrays[op->reads[i].tensor];
-	}
 	int64_t apart = (int64_t)((double)points * terms / (double)work_most) | 1;
 	for (int64_t i = 0; i < points; i += apart) {
 		find_point(&point, i);
-		add_terms(&point, 0);
+		op_point_compute(&point);
 		judge_point(&point, workload->tensors[op->writes[0].tensor].layout.dtype, got,
 			terms, &worst);
 	}

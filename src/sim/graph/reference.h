@@ -63,6 +63,25 @@ struct comparison reference_compare(
 	const struct tensor *tensor, const void *expected, const void *got);
 
 /*
+ * One element of the first output of an op, from the op's loops alone, before the mean of a sum is taken.  The caller
+ * sets what is above the line.
+ */
+struct op_point {
+	const struct workload *workload;
+	const struct op *op;
+	double (*read)(
+		const void *from, int tensor, int64_t at); /* an element by its linear host index */
+	const void *from;
+	bool in_fp32;                 /* functions by the machine's kernels, else in fp64 */
+	int64_t index[OP_LOOPS_MOST]; /* of each loop; of a reduction's anything */
+
+	int64_t at[OP_READS_MOST + 1]; /* linear index of each operand, the output last */
+	double value;
+	double magnitude; /* of a sum that of its terms, else the largest of operands and result */
+};
+void op_point_compute(struct op_point *point);
+
+/*
  * The machine's result of one op beside the op's meaning, given the operands that the machine has: errors made before
  * do not count.  An element may be off by what its arithmetic is:
  *

@@ -1,7 +1,7 @@
 #include "sim/transfer/copy.h"
 
 #include "base/arena.h"
-#include "base/wide.h"
+#include "base/number.h"
 #include "sim/machine/kernel.h"
 #include "sim/transfer/copy_state.h"
 
@@ -185,12 +185,12 @@ struct copy_machine {
 	struct copy_signal *signals;
 };
 
-static int64_t bytes_time(int64_t bytes, struct ratio rate)
+int64_t copy_time(int64_t latency, int64_t bytes, struct ratio rate)
 {
-	if (!rate.num)
-		return 0;
-	wide work = (wide)bytes * rate.den;
-	return (int64_t)(work / rate.num) + (work % rate.num != 0);
+	int64_t moving = 0;
+	if (rate.num)
+		ratio_time(bytes, rate, &moving);
+	return latency + moving;
 }
 
 /* Time and ranks of a transfer. */
@@ -211,7 +211,7 @@ static bool find_need(struct copy_machine *machine, size_t s,
 	struct ratio rate = load ? ticks->in_rate : ticks->out_rate;
 	if (instruction->kind == COPY_COMBINE) {
 		*need = (struct transfer_need){
-			own, own, ticks->combine_latency + bytes_time(bytes, ticks->combine_rate)};
+			own, own, copy_time(ticks->combine_latency, bytes, ticks->combine_rate)};
 		return true;
 	}
 	other = program->buffers[instruction->buffer].rank;
@@ -230,13 +230,8 @@ static bool find_need(struct copy_machine *machine, size_t s,
 			rate = ticks->link_rate;
 		machine->run.result.link_bytes += bytes * hops;
 	}
-	need->time += bytes_time(bytes, rate);
+	need->time = copy_time(need->time, bytes, rate);
 	return true;
-}
-
-static int64_t later(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
 }
 
 /* When links and ports of a transfer are free. */
@@ -247,9 +242,9 @@ static int64_t ways_free(struct copy_machine *machine, int from, int to)
 	if (from == to)
 		return 0;
 	while ((link = routes_last(&machine->routes, from, &rank)) >= 0)
-		at = later(at, machine->link_free[link]);
+		at = number_max(at, machine->link_free[link]);
 	if (machine->sends)
-		at = later(at, later(machine->sends[from], machine->receives[to]));
+		at = number_max(at, number_max(machine->sends[from], machine->receives[to]));
 	return at;
 }
 
@@ -293,7 +288,7 @@ static int64_t begins(struct copy_machine *machine, size_t s, int64_t ready)
 		return ready;
 	int other = program->buffers[head->buffer].rank;
 	bool load = head->kind == COPY_LOAD;
-	return later(ready,
+	return number_max(ready,
 		ways_free(machine, load ? other : stream->rank, load ? stream->rank : other));
 }
 

@@ -80,6 +80,9 @@ struct arena;
 struct copy_result copy_run(const struct copy_program *program, const struct copy_options *options,
 	struct arena *arena);
 
+/* Ticks of a transfer: latency + ceil(bytes / rate); a rate of 0 has no limit. */
+int64_t copy_time(int64_t latency, int64_t bytes, struct ratio rate);
+
 /* So many elements of `into` become the one and the other: in integers around their width, in
  * floats with the rounding of each step to the type. */
 void copy_combine(enum element element, enum reduction reduction, void *into, const void *with,

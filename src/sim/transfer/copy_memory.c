@@ -16,27 +16,21 @@ enum {
 	MARK_BYTES_MOST = sizeof(struct race_mark) + 8 * QUEUE_COUNT,
 };
 
-struct pad {
+/* The bytes of a scratchpad, or of a buffer with its elements at their places. */
+struct held_bytes {
 	int64_t bytes;
 	uint8_t *at;
-	bool *filled; /* by byte */
-	struct race_mark *units;
-};
-
-/* The elements of a buffer, at their places. */
-struct held_buffer {
-	int64_t elements; /* up to the last of the shape */
-	uint8_t *at;
-	bool *filled;
-	struct race_mark *marks; /* with readers where stores add */
-	uint8_t *given;          /* where stores add: what it held at first */
+	bool *filled; /* by byte of a scratchpad, element of a buffer */
+	struct race_mark *
+		marks; /* by unit of a scratchpad, element of a buffer: with readers where stores add */
+	uint8_t *given; /* of a buffer where stores add: what it held at first */
 };
 
 struct copy_memory {
 	int element;
-	int64_t unit;               /* bytes */
-	struct pad *pads;           /* by rank */
-	struct held_buffer *places; /* by buffer */
+	int64_t unit;              /* bytes */
+	struct held_bytes *pads;   /* by rank */
+	struct held_bytes *places; /* by buffer */
 };
 
 static int64_t reach(const struct copy_buffer *buffer)
@@ -107,7 +101,15 @@ static bool copies_fit(const struct copy_run *run)
 	return total <= most;
 }
 
-static void fill(struct copy_run *run, int b, struct held_buffer *place)
+static void open_bytes(struct arena *arena, struct held_bytes *held, int64_t parts, int64_t marks)
+{
+	held->at = arena_alloc(arena, (size_t)held->bytes);
+	held->filled = arena_array(arena, bool, parts);
+	held->marks = arena_array(arena, struct race_mark, marks);
+}
+
+/* Draws the elements of a buffer. */
+static void fill(struct copy_run *run, int b, struct held_bytes *place)
 {
 	const struct copy_buffer *buffer = &run->program->buffers[b];
 	struct random random = random_open(run->options->seed, (uint64_t)b);
@@ -136,30 +138,26 @@ struct copy_memory *copy_memory_open(struct copy_run *run)
 	struct copy_memory *memory = run->memory = arena_new(arena, struct copy_memory);
 	memory->element = element_bytes(program->element);
 	memory->unit = find_unit(program);
-	memory->pads = arena_array(arena, struct pad, program->topology->ranks);
-	memory->places = arena_array(arena, struct held_buffer, program->buffer_count);
+	memory->pads = arena_array(arena, struct held_bytes, program->topology->ranks);
+	memory->places = arena_array(arena, struct held_bytes, program->buffer_count);
 	for (int t = 0; t < program->tile_count; t++) {
 		const struct copy_tile *tile = &program->tiles[t];
-		struct pad *pad = &memory->pads[tile->rank];
+		struct held_bytes *pad = &memory->pads[tile->rank];
 		pad->bytes = number_max(pad->bytes, tile->offset + tile->size);
 	}
 	for (int r = 0; r < program->topology->ranks; r++) {
-		struct pad *pad = &memory->pads[r];
-		pad->at = arena_alloc(arena, (size_t)pad->bytes);
-		pad->filled = arena_array(arena, bool, pad->bytes);
-		pad->units = arena_array(arena, struct race_mark, pad->bytes / memory->unit + 1);
+		struct held_bytes *pad = &memory->pads[r];
+		open_bytes(arena, pad, pad->bytes, pad->bytes / memory->unit + 1);
 	}
 	for (int b = 0; b < program->buffer_count; b++) {
-		struct held_buffer *place = &memory->places[b];
-		place->elements = reach(&program->buffers[b]);
-		place->at = arena_alloc(arena, (size_t)(place->elements * memory->element));
-		place->filled = arena_array(arena, bool, place->elements);
-		place->marks = arena_array(arena, struct race_mark, place->elements);
+		struct held_bytes *place = &memory->places[b];
+		int64_t elements = reach(&program->buffers[b]);
+		place->bytes = elements * memory->element;
+		open_bytes(arena, place, elements, elements);
 		if (!program->buffers[b].written || program->buffers[b].adds)
 			fill(run, b, place);
 		if (program->buffers[b].adds)
-			place->given = arena_copy(
-				arena, place->at, (size_t)(place->elements * memory->element));
+			place->given = arena_copy(arena, place->at, (size_t)place->bytes);
 	}
 	return memory;
 }
@@ -171,21 +169,21 @@ struct memory_step {
 	const struct copy_instruction *instruction;
 	const struct chunk *chunk;
 	const struct copy_buffer *buffer;
-	struct held_buffer *place;
+	struct held_bytes *place;
 };
 
 #define FAULT(step, kind, ...) copy_fault((step)->run, kind, (step)->stream, (step)->i, __VA_ARGS__)
 
 static void touch_units(
-	struct memory_step *step, struct pad *pad, int64_t from, int64_t bytes, bool write)
+	struct memory_step *step, struct held_bytes *pad, int64_t from, int64_t bytes, bool write)
 {
 	int64_t size = step->run->memory->unit;
 	for (int64_t u = from / size; u <= (from + bytes - 1) / size; u++) {
 		struct race_conflict found = {.reader = RACE_NONE};
 		if (write)
-			found = race_write(step->run->race, &pad->units[u]);
+			found = race_write(step->run->race, &pad->marks[u]);
 		else
-			found.writer = race_read(step->run->race, &pad->units[u]);
+			found.writer = race_read(step->run->race, &pad->marks[u]);
 		if (found.writer == RACE_NONE && found.reader == RACE_NONE)
 			continue;
 		FAULT(step, COPY_RACE, "%s byte %" PRId64 " of the scratchpad, unordered with %s",
@@ -199,7 +197,7 @@ static uint8_t *find_row(
 	struct memory_step *step, int tile, int64_t row, int64_t bytes, bool write, bool **filled)
 {
 	const struct copy_tile *t = &step->run->program->tiles[tile];
-	struct pad *pad = &step->run->memory->pads[t->rank];
+	struct held_bytes *pad = &step->run->memory->pads[t->rank];
 	if (bytes > t->pitch || (row + 1) * t->pitch > t->size) {
 		FAULT(step, COPY_BOUNDS, "row %" PRId64 " of %" PRId64 " bytes leaves tile %d", row,
 			bytes, tile);
@@ -427,7 +425,7 @@ static void find_expected(
 static void check_buffer(struct copy_run *run, int b)
 {
 	const struct copy_buffer *buffer = &run->program->buffers[b];
-	const struct held_buffer *place = &run->memory->places[b];
+	const struct held_bytes *place = &run->memory->places[b];
 	int bytes = run->memory->element;
 	int64_t count = elements_of(buffer), missing = 0, wrong = 0, at[BROADCAST_RANK];
 	uint8_t expected[8];

@@ -1,8 +1,8 @@
 #include "sim/transfer/schedule.h"
 
 #include "base/arena.h"
+#include "base/number.h"
 #include "base/random.h"
-#include "base/wide.h"
 #include "model/machine/topology.h"
 #include "sim/transfer/copy.h"
 
@@ -205,17 +205,9 @@ static const char *move(struct exchange *exchange, const struct message *message
 	return why;
 }
 
-static int64_t transfer(int64_t latency, int64_t bytes, struct ratio rate)
-{
-	int64_t moving = 0;
-	if (rate.num)
-		ratio_time(bytes, rate, &moving);
-	return latency + moving;
-}
-
 static int64_t load(const struct exchange *exchange, int64_t bytes)
 {
-	return transfer(exchange->ticks->in_latency, bytes, exchange->ticks->in_rate);
+	return copy_time(exchange->ticks->in_latency, bytes, exchange->ticks->in_rate);
 }
 
 /* A send, and beside it the load of what is sent next; then the sum. */
@@ -226,9 +218,9 @@ static int64_t time_of(const struct exchange *exchange, const struct message *me
 	int64_t bytes = exchange->starts[message->first + message->count] -
 			exchange->starts[message->first];
 	int64_t time = number_max(load(exchange, bytes),
-		transfer(ticks->out_latency + ticks->link_latency, bytes, rate));
+		copy_time(ticks->out_latency + ticks->link_latency, bytes, rate));
 	if (exchange->schedule->operation == OPERATION_REDUCE)
-		time += transfer(ticks->combine_latency, bytes, ticks->combine_rate);
+		time += copy_time(ticks->combine_latency, bytes, ticks->combine_rate);
 	return time;
 }
 
@@ -246,7 +238,7 @@ static void store_own(struct exchange *exchange)
 	int64_t at = exchange->root_end;
 	for (int64_t c = 0; c < exchange->schedule->chunks && stores_own(exchange, c); c++) {
 		int64_t bytes = exchange->starts[c + 1] - exchange->starts[c];
-		at += transfer(ticks->out_latency, bytes, ticks->out_rate);
+		at += copy_time(ticks->out_latency, bytes, ticks->out_rate);
 		exchange->result.buffer_bytes =
 			number_max(exchange->result.buffer_bytes, 2 * bytes);
 	}
