@@ -304,12 +304,10 @@ static const struct result_row infeasible_rows[] = {
 	{"", "  {text}", "reasons"},
 	{"", "{single_limit?|  no change of a single limit would do}", NULL},
 	{"", "{open?  (a question about the limits was too hard; one may be missing)}", NULL},
-	{"",
-		"{conflict?{conflict.constraints?{conflict.minimal?{several?these cannot be met "
-		"together; without any one of them|this cannot be met; without it} a mapping "
-		"fits:|these cannot be met together (perhaps fewer would do):}|no constraint takes "
-		"part in this}}",
-		NULL},
+	{"", "{one?this cannot be met; without it a mapping fits:}", NULL},
+	{"", "{set?these cannot be met together; without any one of them a mapping fits:}", NULL},
+	{"", "{superset?these cannot be met together (perhaps fewer would do):}", NULL},
+	{"", "{unconstrained?no constraint takes part in this}", NULL},
 	{"", "  {file?{file}:{line}:{column}: }{text}", "conflict.constraints"},
 	{"", "{conflict.machine?what takes part of machine and problem:}", NULL},
 	{"", "  {}", "conflict.machine"},
@@ -322,10 +320,13 @@ const char *mapspace_conflict_text(
 	struct text text = text_open(arena);
 	json_t *shown = json_copy((json_t *)tree);
 	const json_t *conflict = json_object_get(tree, "conflict");
-	json_object_update_new(
-		shown, json_pack("{s:b, s:b, s:b}", "open", check->shortages.open, "single_limit",
-			       check->shortages.count || check->shortages.open, "several",
-			       json_array_size(json_object_get(conflict, "constraints")) > 1));
+	size_t members = json_array_size(json_object_get(conflict, "constraints"));
+	bool minimal = json_is_true(json_object_get(conflict, "minimal"));
+	json_object_update_new(shown,
+		json_pack("{s:b, s:b, s:b, s:b, s:b, s:b}", "open", check->shortages.open,
+			"single_limit", check->shortages.count || check->shortages.open, "one",
+			minimal && members == 1, "set", minimal && members > 1, "superset",
+			members && !minimal, "unconstrained", conflict && !members));
 	result_rows(&text, shown, infeasible_rows);
 	json_decref(shown);
 	return text_read(&text);

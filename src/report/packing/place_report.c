@@ -80,7 +80,8 @@ static json_t *core_value(const struct place_report *report)
 		       : json_pack("{s:o}", "buffers", ids);
 }
 
-json_t *place_report_json(const struct place_report *report)
+/* Everything but the buffers. */
+static json_t *make_head(const struct place_report *report)
 {
 	static const char *const goals[] = {
 		[PACKING_SPILL] = "spill", [PACKING_FIT] = "fit", [PACKING_PEAK] = "minimize"};
@@ -99,13 +100,19 @@ json_t *place_report_json(const struct place_report *report)
 			      (json_int_t)report->nodes, "limit", report->limit));
 	if (report->core_count)
 		json_object_set_new(root, "core", core_value(report));
-	if (report->placement) {
-		json_t *buffers = json_array();
-		size_t part = 0;
-		for (size_t i = 0; i < packing->count; i++)
-			json_array_append_new(buffers, buffer_value(report, i, &part));
-		json_object_set_new(root, "buffers", buffers);
-	}
+	return root;
+}
+
+json_t *place_report_json(const struct place_report *report)
+{
+	json_t *root = make_head(report);
+	if (!report->placement)
+		return root;
+	json_t *buffers = json_array();
+	size_t part = 0;
+	for (size_t i = 0; i < report->packing->count; i++)
+		json_array_append_new(buffers, buffer_value(report, i, &part));
+	json_object_set_new(root, "buffers", buffers);
 	return root;
 }
 
@@ -117,91 +124,58 @@ int64_t place_report_load(const struct place_report *report)
 	return load->most < load->count ? load->steps[load->most].bytes : 0;
 }
 
-static const char *plural(size_t count)
-{
-	return count == 1 ? "" : "s";
-}
+/* A result as `place_report_line` shows it, by goal. */
+static const char *const found_lines[] = {
+	[PACKING_SPILL] = "{placed} of {count} buffer{several?s} kept in {capacity} bytes, "
+			  "saved {saved} of {weights}{is_proven?, proven most}"
+			  "{is_bounded?, at most {bound} can be{share?: gap {share}}}, "
+			  "peak {peak}, load of all {load}",
+	[PACKING_FIT] = "{several?{count} buffers fit|1 buffer fits}"
+			"{capacity? into {capacity} bytes}, peak {peak}, load {load}",
+	[PACKING_PEAK] = "{count} buffer{several?s}, peak {peak}, load {load}"
+			 "{is_proven?, proven least}"
+			 "{is_bounded?, none is below {bound}{share?: gap {share}}}",
+};
 
-static double percent(int64_t more, int64_t of)
+/* The same without a layout. */
+static const char *none_line(const struct place_report *report)
 {
-	return of ? 100.0 * (double)more / (double)of : 0;
-}
-
-static void add_fit(struct text *text, const struct place_report *report)
-{
-	size_t count = report->packing->count;
-	const char *subject = count == 1 ? "1 buffer fits" : "buffers fit";
-	if (count != 1)
-		text_add(text, "%zu ", count);
-	text_add(text, "%s", subject);
-	if (report->has_capacity)
-		text_add(text, " into %" PRId64 " bytes", report->packing->capacity);
-	text_add(text, ", peak %" PRId64 ", load %" PRId64,
-		placement_peak(report->packing, report->placement), place_report_load(report));
-}
-
-static void add_peak(struct text *text, const struct place_report *report)
-{
-	int64_t peak = placement_peak(report->packing, report->placement);
-	text_add(text, "%zu buffer%s, peak %" PRId64 ", load %" PRId64, report->packing->count,
-		plural(report->packing->count), peak, place_report_load(report));
-	if (report->proof == PROOF_OPTIMAL)
-		text_add(text, ", proven least");
-	else if (report->proof == PROOF_BOUND)
-		text_add(text, ", none is below %" PRId64 ": gap %.2f %%", report->bound,
-			percent(peak - report->bound, peak));
-}
-
-static void add_spill(struct text *text, const struct place_report *report)
-{
-	int64_t saved = placement_saved(report->packing, report->placement);
-	int64_t all = packing_weights(report->packing);
-	text_add(text,
-		"%zu of %zu buffer%s kept in %" PRId64 " bytes, saved %" PRId64 " of %" PRId64,
-		placement_count(report->placement), report->packing->count,
-		plural(report->packing->count), report->packing->capacity, saved, all);
-	if (report->proof == PROOF_OPTIMAL)
-		text_add(text, ", proven most");
-	else if (report->proof == PROOF_BOUND)
-		text_add(text, ", at most %" PRId64 " can be", report->bound);
-	if (report->proof == PROOF_BOUND && saved)
-		text_add(text, ": gap %.3f %%", percent(report->bound - saved, saved));
-	text_add(text, ", peak %" PRId64 ", load of all %" PRId64,
-		placement_peak(report->packing, report->placement), place_report_load(report));
-}
-
-/* No layout: what the solver says of one. */
-static void add_none(struct text *text, const struct place_report *report)
-{
-	size_t count = report->packing->count;
-	text_add(text, "%zu buffer%s ", count, plural(count));
 	if (report->packing->goal == PACKING_SPILL)
-		text_add(text, "and nothing yet to keep of them");
-	else if (report->outcome == VERDICT_OPEN)
-		text_add(text, "may or may not fit");
-	else
-		text_add(text, "%s not fit", count == 1 ? "does" : "do");
-	if (report->has_capacity)
-		text_add(text, " %s %" PRId64 " bytes",
-			report->packing->goal == PACKING_SPILL ? "in" : "into",
-			report->packing->capacity);
-	text_add(text, ", load %" PRId64, place_report_load(report));
+		return "{count} buffer{several?s} and nothing yet to keep of them"
+		       "{capacity? in {capacity} bytes}, load {load}";
+	if (report->outcome == VERDICT_OPEN)
+		return "{count} buffer{several?s} may or may not fit"
+		       "{capacity? into {capacity} bytes}, load {load}";
+	return "{several?{count} buffers do|1 buffer does} not fit"
+	       "{capacity? into {capacity} bytes}, load {load}";
+}
+
+/* The gap in parts of the value that was found; NULL of none. */
+static json_t *gap_share(const struct place_report *report, const json_t *tree)
+{
+	bool spills = report->packing->goal == PACKING_SPILL;
+	double gap = json_number_value(json_object_get(tree, "gap"));
+	double of = json_number_value(json_object_get(tree, spills ? "saved" : "peak"));
+	return of > 0 ? json_sprintf(spills ? "%.3f %%" : "%.2f %%", 100 * gap / of) : NULL;
 }
 
 const char *place_report_line(struct arena *arena, const struct place_report *report)
 {
-	static void (*const lines[])(struct text *, const struct place_report *) = {
-		[PACKING_SPILL] = add_spill, [PACKING_FIT] = add_fit, [PACKING_PEAK] = add_peak};
-	struct text text = text_open(arena);
-	if (report->outcome == VERDICT_YES)
-		lines[report->packing->goal](&text, report);
-	else
-		add_none(&text, report);
-	text_add(&text, "; %s, %" PRIu64 " node%s", report->method, report->nodes,
-		report->nodes == 1 ? "" : "s");
-	if (report->limit)
-		text_add(&text, ", cut short by: %s", report->limit);
-	return text_read(&text);
+	json_t *shown = make_head(report);
+	bool found = report->outcome == VERDICT_YES;
+	json_object_update_new(shown,
+		json_pack("{s:I, s:b, s:b, s:b, s:b, s:o*}", "count",
+			(json_int_t)report->packing->count, "several", report->packing->count != 1,
+			"is_proven", report->proof == PROOF_OPTIMAL, "is_bounded",
+			report->proof == PROOF_BOUND, "several_nodes", report->nodes != 1, "share",
+			gap_share(report, shown)));
+	const char *line = arena_format(arena, "%s%s",
+		result_line(arena, shown,
+			found ? found_lines[report->packing->goal] : none_line(report)),
+		result_line(arena, shown,
+			"; {solver}, {nodes} node{several_nodes?s}{limit?, cut short by: {limit}}"));
+	json_decref(shown);
+	return line;
 }
 
 static void add_core_head(struct text *text, const struct place_report *report)

@@ -279,6 +279,11 @@ static const char *pattern_text(
 	return whole ? text_read(&text) : "";
 }
 
+const char *result_line(struct arena *arena, const json_t *tree, const char *pattern)
+{
+	return pattern_text(arena, &(struct result_place){tree, "", NULL}, pattern);
+}
+
 /* The values of a list or an object, with their keys or numbers. */
 struct result_places array(struct result_place);
 static struct result_places places_in(struct arena *arena, const json_t *of)

@@ -29,6 +29,9 @@ struct result_row {
 		each; /* key of a list or an object: a line for each value in it; NULL: one line of the tree */
 };
 
+/* A pattern filled from a tree; "" if a value is missing. */
+const char *result_line(struct arena *arena, const json_t *tree, const char *pattern);
+
 /* Adds a line for each row, `label` first, then the pattern, all of them aligned; a row without a label ends them.
  * Empty lines are left out.  If all labels are "", lines begin with the pattern. */
 void result_rows(struct text *text, const json_t *tree, const struct result_row *rows);
