@@ -46,8 +46,7 @@ static struct nest_level *add_level(
 		.fanout = {x, y},
 		.size = size,
 		.store = storage_unlimited,
-		.pj = {1.5, 1.75, 2},
-		.leak_pj = 0.25,
+		.energies = {.pj = {1.5, 1.75, 2}, .leak_pj = 0.25},
 		.gated_at = hierarchy->level_count};
 	level->store.entries = size;
 	for (int t = 0; t < SHAPE_SPACES_MOST; t++)

@@ -27,7 +27,7 @@ static void use_words(struct nest_case *nest)
 	for (int i = 0; i < nest->hierarchy.level_count; i++) {
 		struct nest_level *level = &nest->hierarchy.levels[i];
 		level->store.block_words = level->store.cluster_size = 1;
-		level->network.hop_pj = level->network.router_pj = level->leak_pj = 0;
+		level->network.hop_pj = level->network.router_pj = level->energies.leak_pj = 0;
 		level->store.read_rate = level->store.write_rate = level->store.shared_rate =
 			(struct ratio){0, 1};
 	}
@@ -166,7 +166,8 @@ TEST(the_bound_counts_the_sums_that_drain)
 	struct nest_case *nest = nest_line(
 		arena, "DRAM Buf MAC", "Z[m,n] = A[m,k] B[k,n], m=4 n=4 k=4", "DRAM: m4 n4 k4");
 	use_words(nest);
-	double *dram = nest_line_level(nest, "DRAM")->pj, *buf = nest_line_level(nest, "Buf")->pj;
+	double *dram = nest_line_level(nest, "DRAM")->energies.pj,
+	       *buf = nest_line_level(nest, "Buf")->energies.pj;
 	dram[NEST_READ] = dram[NEST_UPDATE] = 1000;
 	buf[NEST_READ] = 100;
 	buf[NEST_FILL] = buf[NEST_UPDATE] = nest->hierarchy.compute_pj = 0;
@@ -250,8 +251,8 @@ BARE_TEST(a_program_that_is_wrong_is_noticed)
 		struct nest_case dear = nest;
 		for (int i = 0; i < nest.hierarchy.level_count; i++)
 			for (int a = 0; a < NEST_ACTIONS; a++)
-				dear.hierarchy.levels[i].pj[a] =
-					2 * nest.hierarchy.levels[i].pj[a] + 1;
+				dear.hierarchy.levels[i].energies.pj[a] =
+					2 * nest.hierarchy.levels[i].energies.pj[a] + 1;
 		struct domain *domain = nest_domain_free(arena, &dear);
 		struct nest_search search = nest_domain_search(arena, domain, COUNTING_EXACT);
 		search.model = nest_model_make(arena, &nest.hierarchy, &nest.shape, COUNTING_EXACT);

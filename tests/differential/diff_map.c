@@ -130,7 +130,7 @@ static void compare_array(long draw, const char *levels, const char *einsum, con
 	question.nest = *nest_line(question.arena, levels, einsum, mapping);
 	struct nest_level *home = nest_line_level(&question.nest, "DRAM");
 	for (int a = 0; a < NEST_ACTIONS; a++)
-		home->pj[a] = 8;
+		home->energies.pj[a] = 8;
 	home->store.shared_rate = (struct ratio){2, 1};
 	question.constraints = targets;
 	question.domain = nest_domain_read(question.arena, &question.nest, targets);

@@ -39,7 +39,7 @@ static void draw_level(struct random *random, struct nest_level *level, double p
 {
 	level->size = 3 + (int64_t)random_below(random, 30);
 	for (int a = 0; a < NEST_ACTIONS; a++)
-		level->pj[a] = pj * (double)(1 + random_below(random, 4));
+		level->energies.pj[a] = pj * (double)(1 + random_below(random, 4));
 	if (random_below(random, 4) == 0)
 		level->store.shared_rate = (struct ratio){1 + (int64_t)random_below(random, 3), 1};
 }

@@ -82,8 +82,9 @@ static double space_pj(const struct nest_case *nest, const struct nest_counts *c
 	int64_t clusters = counts->utilized[i] < all ? counts->utilized[i] : all;
 	double pj = 0;
 	for (int a = 0; a < NEST_ACTIONS; a++)
-		pj += level->pj[a] * (double)(int64_t)ceil_div(words[a],
-					     (wide)counts->utilized[i] * level->store.block_words);
+		pj += level->energies.pj[a] *
+		      (double)(int64_t)ceil_div(
+			      words[a], (wide)counts->utilized[i] * level->store.block_words);
 	return pj * (double)clusters;
 }
 
@@ -124,7 +125,7 @@ static const char *differs(const struct nest_case *nest, const struct nest_count
 		double share = (double)(level->mesh_x * level->mesh_y) /
 			       (double)(gate->mesh_x * gate->mesh_y);
 		bool gated = share > 1;
-		energy += level->leak_pj * (double)score->cycles * (gated ? share : 1) *
+		energy += level->energies.leak_pj * (double)score->cycles * (gated ? share : 1) *
 			  (double)counts->utilized[gated ? level->gated_at : i];
 	}
 	if (!near(score->energy_pj, energy))

@@ -115,7 +115,7 @@ static void ask(struct random *random, struct arena *arena, struct map_question 
 				      ? 1 + (int64_t)random_below(random, 8)
 				      : 0;
 		for (int a = 0; a < NEST_ACTIONS; a++)
-			level->pj[a] = (double)random_below(random, 1 + 4 * (unsigned)i);
+			level->energies.pj[a] = (double)random_below(random, 1 + 4 * (unsigned)i);
 	}
 	hierarchy->array_overlaps = hierarchy->array_inner > 0 && random_below(random, 2);
 	out->constraints = "[]";

@@ -87,8 +87,8 @@ static json_t *number_or_null(int64_t number)
 static void compare_level(
 	const struct reading_case *test, const struct nest_level *level, const json_t *spec)
 {
-	double most =
-		fmax(level->pj[NEST_READ], fmax(level->pj[NEST_FILL], level->pj[NEST_UPDATE]));
+	double most = fmax(level->energies.pj[NEST_READ],
+		fmax(level->energies.pj[NEST_FILL], level->energies.pj[NEST_UPDATE]));
 	expect(test, level->name, spec, "instances", json_integer(level->mesh_x * level->mesh_y));
 	expect(test, level->name, spec, "mesh",
 		json_pack("[I, I]", (json_int_t)level->mesh_x, (json_int_t)level->mesh_y));
@@ -104,7 +104,8 @@ static void compare_level(
 	expect(test, level->name, spec, "shared_bandwidth", rate(level->store.shared_rate));
 	expect(test, level->name, spec, "vector_access_energy_pJ",
 		hundredths(most / (double)level->store.cluster_size));
-	expect(test, level->name, spec, "leak_pJ_per_instance_cycle", hundredths(level->leak_pj));
+	expect(test, level->name, spec, "leak_pJ_per_instance_cycle",
+		hundredths(level->energies.leak_pj));
 }
 
 static void compare(const struct reading_case *test, const struct hierarchy *hierarchy)

@@ -51,8 +51,8 @@ static void draw_level(struct random *random, struct nest_level *level)
 	for (int t = 0; t < SHAPE_SPACES_MOST; t++)
 		level->rate_scale[t] = 1;
 	for (int a = 0; a < NEST_ACTIONS; a++)
-		level->pj[a] = (double)draw_below(random, 40) / 4;
-	level->leak_pj = draw_chance(random, 2) ? 0 : 0.25;
+		level->energies.pj[a] = (double)draw_below(random, 40) / 4;
+	level->energies.leak_pj = draw_chance(random, 2) ? 0 : 0.25;
 }
 
 /* A rank with one dimension, which no other rank has; -1: there is none. */

@@ -63,8 +63,8 @@ static void shrink_level(struct shrink *shrink)
 		level->ring = false;
 		level->store.read_rate = level->store.write_rate = level->store.shared_rate =
 			(struct ratio){0, 1};
-		level->leak_pj = 0;
-		memset(level->pj, 0, sizeof level->pj);
+		level->energies.leak_pj = 0;
+		memset(level->energies.pj, 0, sizeof level->energies.pj);
 		settle(shrink);
 	}
 }

@@ -31,7 +31,7 @@ static void draw_prices(struct random *random, struct nest_level *level)
 {
 	static const double scales[] = {0.5, 1, 1, 2, 3};
 	for (int a = 0; a < NEST_ACTIONS && draw_chance(random, 2); a++)
-		level->pj[a] *= (double)(1 + below(random, 200)) / 8;
+		level->energies.pj[a] *= (double)(1 + below(random, 200)) / 8;
 	if (draw_chance(random, 4))
 		level->store.cluster_size = 1 + (int64_t)below(random, 4);
 	if (draw_chance(random, 4))
@@ -71,7 +71,7 @@ static void draw_machine(struct random *random, struct hierarchy *hierarchy)
 		struct nest_level *level = &hierarchy->levels[i];
 		draw_room(random, level);
 		draw_prices(random, level);
-		if (level->leak_pj > 0 && draw_chance(random, 2))
+		if (level->energies.leak_pj > 0 && draw_chance(random, 2))
 			level->gated_at =
 				i + (int)below(random, (uint64_t)(hierarchy->level_count - i));
 	}

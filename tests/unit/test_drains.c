@@ -32,7 +32,7 @@ static struct nest_sim simulate(struct arena *arena, const struct nest_case *nes
 
 static void set_price(struct nest_case *nest, const char *level, double read, double write)
 {
-	double *pj = nest_line_level(nest, level)->pj;
+	double *pj = nest_line_level(nest, level)->energies.pj;
 	pj[NEST_READ] = read;
 	pj[NEST_FILL] = pj[NEST_UPDATE] = write;
 }
@@ -91,7 +91,7 @@ TEST(networks_carry_what_drains)
 	nest_line_level(nest, "DRAM")->network.hop_pj = 1;
 	for (int i = 0; i < nest->hierarchy.level_count; i++)
 		for (int a = 0; a < NEST_ACTIONS; a++)
-			nest->hierarchy.levels[i].pj[a] = 0;
+			nest->hierarchy.levels[i].energies.pj[a] = 0;
 	nest->hierarchy.compute_pj = 0;
 	double pj;
 	int64_t cycles;

@@ -144,11 +144,12 @@ TEST(limits_and_energies_are_taken_over)
 	assert_true(glb->store.write_rate.num == 0 && glb->store.write_rate.den == 1);
 	assert_true(glb->store.shared_rate.num == 0 && glb->store.shared_rate.den == 1);
 	assert_true(glb->rate_scale[0] == 1 && glb->rate_scale[2] == 0.5);
-	assert_true(glb->pj[NEST_READ] == 3 && glb->pj[NEST_UPDATE] == 3 && glb->leak_pj == 0);
+	assert_true(glb->energies.pj[NEST_READ] == 3 && glb->energies.pj[NEST_UPDATE] == 3 &&
+		    glb->energies.leak_pj == 0);
 	assert_int_equal(glb->gated_at, 1);
 	assert_int_equal(glb->no_temporal_reuse | glb->no_spatial_reuse | glb->no_link_transfer, 0);
 	assert_int_equal(dram->size, 0);
-	assert_true(dram->pj[NEST_FILL] == 9);
+	assert_true(dram->energies.pj[NEST_FILL] == 9);
 	assert_true(hierarchy->compute_pj == 0.5);
 	assert_true(fabs(hierarchy->clock_ns - 2) < 1e-12);
 	assert_string_equal(hierarchy->energy_source, "the architecture");
@@ -190,11 +191,11 @@ TEST(machines_for_graphs_are_hierarchies_too)
 	};
 	assert_levels(hierarchy, levels, sizeof levels / sizeof *levels);
 	assert_true(hierarchy->levels[0].free && hierarchy->levels[0].store.entries == 0);
-	assert_true(hierarchy->levels[0].pj[NEST_READ] == 0);
+	assert_true(hierarchy->levels[0].energies.pj[NEST_READ] == 0);
 	assert_true(hierarchy->levels[1].emptied);
 	assert_int_equal(hierarchy->levels[1].store.entries, 1 << 20);
 	assert_true(hierarchy->levels[1].store.read_rate.num == 64);
-	assert_true(hierarchy->levels[1].pj[NEST_READ] == 25);
+	assert_true(hierarchy->levels[1].energies.pj[NEST_READ] == 25);
 	assert_true(hierarchy->compute_pj == 1.5 && hierarchy->compute_rate.num == 1024);
 	assert_int_equal(hierarchy_cycles(hierarchy, 1025), 2);
 	assert_true(hierarchy_cycles_least(hierarchy, 1025) == 2);

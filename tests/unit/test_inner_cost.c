@@ -117,8 +117,8 @@ TEST(registers_save_the_scratchpad)
 	assert_int_equal(bare.room - kept.room, 4 * 128);
 	assert_true(kept.bound <= bare.bound);
 	double expected = 16384 * inner->nest.hierarchy->compute_pj +
-			  (double)rf[2].reads * level->pj[NEST_READ] +
-			  (double)rf[2].updates * level->pj[NEST_UPDATE];
+			  (double)rf[2].reads * level->energies.pj[NEST_READ] +
+			  (double)rf[2].updates * level->energies.pj[NEST_UPDATE];
 	for (int i = 0; i < 3; i++) {
 		const int64_t *bytes = kept.counts.bytes[i];
 		expected += 3 * (double)(bytes[TRAFFIC_HBM_READ] + bytes[TRAFFIC_HBM_WRITE]) +

@@ -72,7 +72,7 @@ static int set_up(void **state)
 			.fanout.x = i == 1 ? 4 : 1,
 			.fanout.y = 1,
 			.store = storage_unlimited,
-			.pj = {1, 1, 1},
+			.energies.pj = {1, 1, 1},
 			.gated_at = i};
 		for (int t = 0; t < SHAPE_SPACES_MOST; t++)
 			level->rate_scale[t] = 1;
@@ -193,7 +193,7 @@ static void gated_instances_leak_together(void **state)
 {
 	struct fixture *f = *state;
 	set_extents(f, 2, 2, 2);
-	f->hierarchy.levels[0].leak_pj = 0.5;
+	f->hierarchy.levels[0].energies.leak_pj = 0.5;
 	assert_int_equal(evaluate(f), NEST_FITS);
 	assert_true(f->score.leak_pj[0] == 0.5 * 8);
 	f->hierarchy.levels[0].gated_at = 1;
@@ -206,7 +206,7 @@ static void nothing_leaks_into_the_latency_of_networks(void **state)
 {
 	struct fixture *f = *state;
 	set_extents(f, 2, 2, 2);
-	f->hierarchy.levels[0].leak_pj = 0.5;
+	f->hierarchy.levels[0].energies.leak_pj = 0.5;
 	f->hierarchy.levels[1].store.fill_cycles = 8;
 	f->hierarchy.levels[1].store.drain_cycles = 9;
 	assert_int_equal(evaluate(f), NEST_FITS);

@@ -126,9 +126,9 @@ static void find_prices(struct nest_view *view, const double *instances)
 		double gates = (double)(gate->mesh_x * gate->mesh_y);
 		view->network_cycles +=
 			(double)(level->store.fill_cycles + level->store.drain_cycles);
-		view->leak_pj +=
-			gates < all ? level->leak_pj * all / gates * view->utilized[level->gated_at]
-				    : level->leak_pj * view->utilized[i];
+		view->leak_pj += gates < all ? level->energies.leak_pj * all / gates *
+						       view->utilized[level->gated_at]
+					     : level->energies.leak_pj * view->utilized[i];
 	}
 	for (int j = 0; j < view->frame->count; j++) {
 		const struct nest_level *level = &hierarchy->levels[view->frame->level[j]];
@@ -137,7 +137,8 @@ static void find_prices(struct nest_view *view, const double *instances)
 		view->instances[j] = instances[view->frame->level[j]];
 		double share = view->instances[j] < clusters ? 1 : clusters / view->instances[j];
 		for (int a = 0; a < NEST_ACTIONS; a++)
-			view->pj[j][a] = level->pj[a] * share / (double)level->store.block_words;
+			view->pj[j][a] =
+				level->energies.pj[a] * share / (double)level->store.block_words;
 	}
 }
 

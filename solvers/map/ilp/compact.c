@@ -460,7 +460,7 @@ static void add_objective(struct ilp_compact *compact, const struct ilp_cuts *cu
 		struct ilp_line leak = {.arena = compact->arena};
 		ilp_line_add(&leak, compact->cycles, 1);
 		ilp_add_instances(compact, &leak, hierarchy->levels[i].gated_at, 1);
-		add_cost(&part, leak, hierarchy->levels[i].leak_pj, NULL);
+		add_cost(&part, leak, hierarchy->levels[i].energies.leak_pj, NULL);
 	}
 }
 

@@ -110,7 +110,7 @@ double ilp_price(const struct ilp_frame *frame, int j, enum nest_action action)
 		return j == frame->nest.count - 1 ? (double)level->store.word_bits / 8 : 0;
 	if (objective >= OBJECTIVE_ACCESSES)
 		return frame->nest.level[j] == (int)objective - OBJECTIVE_ACCESSES;
-	return level->pj[action] / (double)level->store.block_words /
+	return level->energies.pj[action] / (double)level->store.block_words /
 	       (double)level->store.cluster_size;
 }
 

@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 static struct level_price price_of(const struct hierarchy *hierarchy, int i, int space_count)
 {
@@ -16,8 +17,8 @@ static struct level_price price_of(const struct hierarchy *hierarchy, int i, int
 	const struct nest_level *gate = &hierarchy->levels[level->gated_at];
 	int64_t all = level->mesh_x * level->mesh_y, gates = gate->mesh_x * gate->mesh_y;
 	struct level_price price = {
-		.pj = {level->pj[NEST_READ], level->pj[NEST_FILL], level->pj[NEST_UPDATE]},
-		.leak_pj = level->leak_pj * (gates < all ? (double)all / (double)gates : 1),
+		.leak_pj =
+			level->energies.leak_pj * (gates < all ? (double)all / (double)gates : 1),
 		.block_size = (double)level->store.block_words,
 		.fanout_x = (double)level->fanout.x,
 		.fanout_y = (double)level->fanout.y,
@@ -30,6 +31,7 @@ static struct level_price price_of(const struct hierarchy *hierarchy, int i, int
 		.least_size =
 			level->size ? level->store.least_utilization * (double)level->size : 0,
 	};
+	memcpy(price.pj, level->energies.pj, sizeof price.pj);
 	int64_t clusters = all / level->store.cluster_size;
 	price.clusters = clusters > 1 ? (double)clusters : 1;
 	const struct ratio rates[] = {

@@ -36,9 +36,20 @@ enum energy_origin {
 	ENERGY_ERT_PARTLY, /* those of some accesses; the others are built in */
 };
 
-/* Picojoules per access of a row, per cycle (leak) and per multiply-add. */
-struct action_energies {
-	double read, fill, update, leak, compute;
+/* The ways to count a nest (specs/counting.md); a level has energies for each. */
+enum counting { COUNTING_EXACT, COUNTING_TIMELOOP, COUNTINGS };
+
+/* Accesses of a storage that a nest counts. */
+enum nest_action { NEST_READ, NEST_FILL, NEST_UPDATE, NEST_ACTIONS };
+
+struct storage_energies {
+	double pj[NEST_ACTIONS]; /* per access, of a block */
+	double leak_pj;          /* per instance and cycle */
+	enum energy_origin origin;
+};
+
+struct compute_energy {
+	double pj; /* per multiply-add of a nest */
 	enum energy_origin origin;
 };
 
@@ -123,10 +134,11 @@ struct storage_level {
 	 * they read, begin in a page that is closed (arch_misses): cycles that a core waits for one.  0: none */
 	int64_t page_bytes, open_planes;
 	struct ratio page;
-	double read_pj, write_pj;   /* per byte */
-	bool dram;                  /* `technology: DRAM`, with any class */
-	struct space_values rows;   /* rows_along */
-	struct space_values scales; /* per_dataspace_bandwidth_consumption_scale */
+	double read_pj, write_pj;                    /* per byte, as graphs count */
+	struct storage_energies energies[COUNTINGS]; /* per access, as nests count */
+	bool dram;                                   /* `technology: DRAM`, with any class */
+	struct space_values rows;                    /* rows_along */
+	struct space_values scales;                  /* per_dataspace_bandwidth_consumption_scale */
 };
 
 /* A level that computes; rates are per instance. */
@@ -140,7 +152,8 @@ struct compute_level {
 	struct ratio reduction_rate; /* of reduce functions alone; 0: that */
 	struct ratio restickify_rate; /* of restickify; 0: that of vector functions */
 	int64_t tile_cycles;          /* to fill and drain the array for each tile of an einsum */
-	double mac_pj, vector_pj;     /* per operation */
+	double mac_pj, vector_pj;     /* per operation, as graphs count */
+	struct compute_energy energies[COUNTINGS];
 	bool vector_priced; /* vector_pj is given; else nests price it as a multiply-add */
 };
 
@@ -153,8 +166,6 @@ struct level {
 	struct fanout fanout; /* instances of this level in one of its parent */
 	int64_t instances;    /* in the whole machine */
 	struct network_energies network;
-	/* of a storage or a compute, under `exact` and under `timeloop` counting */
-	struct action_energies pj, timeloop_pj;
 	union {
 		struct storage_level storage;
 		struct compute_level compute;

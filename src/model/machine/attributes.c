@@ -641,7 +641,8 @@ static void read_energies(
 	struct reader *attributes, const struct field *field, void *whole, const void *clock_hz)
 {
 	struct level *level = whole;
-	struct action_energies *pj = &level->pj, *timeloop = &level->timeloop_pj;
+	struct storage_energies *energies = level->storage.energies;
+	double *exact = energies[COUNTING_EXACT].pj, *timeloop = energies[COUNTING_TIMELOOP].pj;
 	double bytes = (double)level->storage.store.word_bits *
 		       (double)level->storage.store.block_words / 8,
 	       access = 0;
@@ -655,14 +656,17 @@ static void read_energies(
 	if (by_access)
 		level->storage.read_pj = level->storage.write_pj = access / bytes;
 	if (by_access || reads || writes) {
-		pj->origin = ENERGY_OF_LEVEL;
-		pj->read = by_access ? access : level->storage.read_pj * bytes;
-		pj->fill = pj->update = by_access ? access : level->storage.write_pj * bytes;
-		*timeloop = *pj;
+		energies[COUNTING_EXACT].origin = ENERGY_OF_LEVEL;
+		exact[NEST_READ] = by_access ? access : level->storage.read_pj * bytes;
+		exact[NEST_FILL] = by_access ? access : level->storage.write_pj * bytes;
+		exact[NEST_UPDATE] = exact[NEST_FILL];
+		energies[COUNTING_TIMELOOP] = energies[COUNTING_EXACT];
 		return;
 	}
-	pj->read = pj->fill = pj->update = energy_of_access(level);
-	timeloop->read = timeloop->fill = timeloop->update = energy_of_access_timeloop(level);
+	for (int a = 0; a < NEST_ACTIONS; a++) {
+		exact[a] = energy_of_access(level);
+		timeloop[a] = energy_of_access_timeloop(level);
+	}
 }
 
 static const struct field gated_fields[] = {
@@ -900,20 +904,21 @@ const struct noun compute_noun = {.name = "compute", .parts = compute_parts};
 
 void attributes_compute(struct reader *attributes, struct level *level)
 {
-	struct action_energies *pj = &level->pj, *timeloop = &level->timeloop_pj;
-	struct word_form word = {level->compute.word_bits}, factors;
+	struct compute_level *compute = &level->compute;
+	struct word_form word = {compute->word_bits}, factors;
 	fields_read(attributes, &word_noun, &word, NULL);
-	level->compute.word_bits = word.bits;
+	compute->word_bits = word.bits;
 	factors = word;
 	fields_read(attributes, &factor_noun, &factors, NULL);
 	fields_read(attributes, &gated_noun, level, NULL);
 	fields_read(attributes, &rate_noun, level, NULL);
 	bool given = reader_given(attributes, "mac_energy");
-	level->compute.vector_priced = reader_given(attributes, "vector_energy");
-	pj->origin = given ? ENERGY_OF_LEVEL : ENERGY_BUILT_IN;
-	*timeloop = *pj;
-	pj->compute = given ? level->compute.mac_pj : energy_of_mac(level->device, factors.bits);
-	timeloop->compute = given ? level->compute.mac_pj : energy_of_mac_timeloop(word.bits);
+	compute->vector_priced = reader_given(attributes, "vector_energy");
+	enum energy_origin origin = given ? ENERGY_OF_LEVEL : ENERGY_BUILT_IN;
+	compute->energies[COUNTING_EXACT] = (struct compute_energy){
+		given ? compute->mac_pj : energy_of_mac(level->device, factors.bits), origin};
+	compute->energies[COUNTING_TIMELOOP] = (struct compute_energy){
+		given ? compute->mac_pj : energy_of_mac_timeloop(word.bits), origin};
 }
 
 /* Attributes of nodes of any kind, and of Accelergy's plug-ins: these change no count here, but choose the

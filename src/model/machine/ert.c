@@ -229,50 +229,50 @@ static bool action_find(const struct ert_table *table, const char *const *names,
 	return false;
 }
 
-static const char *const reads[] = {"random_read", "read", NULL};
-static const char *const fills[] = {"random_fill", "random_write", "fill", "write", NULL};
-static const char *const updates[] = {"random_update", "random_write", "update", "write", NULL};
+static const char *const accesses[NEST_ACTIONS][5] = {
+	[NEST_READ] = {"random_read", "read"},
+	[NEST_FILL] = {"random_fill", "random_write", "fill", "write"},
+	[NEST_UPDATE] = {"random_update", "random_write", "update", "write"},
+};
 static const char *const leaks[] = {"leak", NULL};
 static const char *const computes[] = {"mac_random", "mult_random", "mac", "mult", "compute", NULL};
 
 static void apply_to_compute(const struct ert_table *table, struct level *level)
 {
-	if (!action_find(table, computes, &level->pj.compute))
-		level->pj.compute = table->most;
-	level->pj.origin = ENERGY_ERT;
-	if (action_find(table, computes, &level->timeloop_pj.compute))
-		level->timeloop_pj.origin = ENERGY_ERT;
+	struct compute_energy *exact = &level->compute.energies[COUNTING_EXACT];
+	struct compute_energy *timeloop = &level->compute.energies[COUNTING_TIMELOOP];
+	if (!action_find(table, computes, &exact->pj))
+		exact->pj = table->most;
+	exact->origin = ENERGY_ERT;
+	if (action_find(table, computes, &timeloop->pj))
+		timeloop->origin = ENERGY_ERT;
 }
 
 static void apply_exact(
-	const struct ert_table *table, int64_t cluster_size, struct action_energies *pj)
+	const struct ert_table *table, int64_t cluster_size, struct storage_energies *energies)
 {
-	action_find(table, leaks, &pj->leak);
-	if (pj->origin == ENERGY_OF_LEVEL)
+	action_find(table, leaks, &energies->leak_pj);
+	if (energies->origin == ENERGY_OF_LEVEL)
 		return;
-	double most = table->most / (double)cluster_size;
-	bool first = pj->origin != ENERGY_ERT;
-	if (!action_find(table, reads, &pj->read) && first)
-		pj->read = most;
-	if (!action_find(table, fills, &pj->fill) && first)
-		pj->fill = most;
-	if (!action_find(table, updates, &pj->update) && first)
-		pj->update = most;
-	pj->origin = ENERGY_ERT;
+	bool first = energies->origin != ENERGY_ERT;
+	for (int a = 0; a < NEST_ACTIONS; a++)
+		if (!action_find(table, accesses[a], &energies->pj[a]) && first)
+			energies->pj[a] = table->most / (double)cluster_size;
+	energies->origin = ENERGY_ERT;
 }
 
-static void apply_timeloop(const struct ert_table *table, struct action_energies *pj)
+static void apply_timeloop(const struct ert_table *table, struct storage_energies *energies)
 {
-	if (pj->origin == ENERGY_OF_LEVEL)
+	int found = 0;
+	if (energies->origin == ENERGY_OF_LEVEL)
 		return;
-	action_find(table, leaks, &pj->leak);
-	bool read = action_find(table, reads, &pj->read),
-	     fill = action_find(table, fills, &pj->fill);
-	bool update = action_find(table, updates, &pj->update);
-	if (read && fill && update)
-		pj->origin = ENERGY_ERT;
-	else if ((read || fill || update) && pj->origin == ENERGY_BUILT_IN)
-		pj->origin = ENERGY_ERT_PARTLY;
+	action_find(table, leaks, &energies->leak_pj);
+	for (int a = 0; a < NEST_ACTIONS; a++)
+		found += action_find(table, accesses[a], &energies->pj[a]);
+	if (found == NEST_ACTIONS)
+		energies->origin = ENERGY_ERT;
+	else if (found && energies->origin == ENERGY_BUILT_IN)
+		energies->origin = ENERGY_ERT_PARTLY;
 }
 
 static void apply(const struct ert_table *table, struct level *level)
@@ -280,8 +280,10 @@ static void apply(const struct ert_table *table, struct level *level)
 	if (level->kind == LEVEL_COMPUTE) {
 		apply_to_compute(table, level);
 	} else {
-		apply_exact(table, level_storage(level)->store.cluster_size, &level->pj);
-		apply_timeloop(table, &level->timeloop_pj);
+		struct storage_energies *energies = level->storage.energies;
+		apply_exact(
+			table, level_storage(level)->store.cluster_size, &energies[COUNTING_EXACT]);
+		apply_timeloop(table, &energies[COUNTING_TIMELOOP]);
 	}
 }
 
@@ -301,6 +303,14 @@ static bool has_energies(const struct level *level)
 	return level->kind != LEVEL_CONTAINER;
 }
 
+static bool is_built_in(const struct level *level)
+{
+	return ENERGY_BUILT_IN ==
+	       (level->kind == LEVEL_STORAGE
+			       ? level_storage(level)->energies[COUNTING_EXACT].origin
+			       : level_compute(level)->energies[COUNTING_EXACT].origin);
+}
+
 /* Levels without a table, and tables without a level, in one note; an error if no table has a
  * level. */
 static void tell_rest(const struct ert *ert, struct span span)
@@ -311,7 +321,7 @@ static void tell_rest(const struct ert *ert, struct span span)
 	for (int r = 0; r < ert->arch->level_count; r++) {
 		const struct level *level = &ert->arch->levels[r];
 		served += has_energies(level) && ert->named[r];
-		if (has_energies(level) && !ert->named[r] && level->pj.origin == ENERGY_BUILT_IN)
+		if (has_energies(level) && !ert->named[r] && is_built_in(level))
 			lacking[count++] = level->name;
 	}
 	const char *others = list(arena, ert->others.at, ert->others.count);

@@ -478,11 +478,6 @@ void hierarchy_copy_flags(struct hierarchy *to, const struct hierarchy *from)
 	}
 }
 
-static const struct action_energies *energies_of(const struct level *level, enum counting counting)
-{
-	return counting == COUNTING_TIMELOOP ? &level->timeloop_pj : &level->pj;
-}
-
 static const char *source_of(
 	const struct level *level, enum counting counting, enum energy_origin origin)
 {
@@ -546,22 +541,19 @@ void hierarchy_price(struct hierarchy *hierarchy, struct arena *arena, const str
 	enum counting counting)
 {
 	const struct level *compute = &arch->levels[hierarchy->compute_row];
-	const struct action_energies *pj = energies_of(compute, counting);
-	bool vector = hierarchy->vector && level_compute(compute)->vector_priced;
-	hierarchy->compute_pj = vector ? level_compute(compute)->vector_pj : pj->compute;
-	hierarchy->compute_energy_source =
-		source_of(compute, counting, vector ? ENERGY_OF_LEVEL : pj->origin);
+	struct compute_energy energy = level_compute(compute)->energies[counting];
+	if (hierarchy->vector && level_compute(compute)->vector_priced)
+		energy =
+			(struct compute_energy){level_compute(compute)->vector_pj, ENERGY_OF_LEVEL};
+	hierarchy->compute_pj = energy.pj;
+	hierarchy->compute_energy_source = source_of(compute, counting, energy.origin);
 	for (int i = 0; i < hierarchy->level_count; i++) {
 		struct nest_level *nest = &hierarchy->levels[i];
 		const struct level *level = &arch->levels[nest->row];
 		if (!nest->storage || nest->free)
 			continue;
-		pj = energies_of(level, counting);
-		nest->pj[NEST_READ] = pj->read;
-		nest->pj[NEST_FILL] = pj->fill;
-		nest->pj[NEST_UPDATE] = pj->update;
-		nest->leak_pj = pj->leak;
-		nest->energy_source = source_of(level, counting, pj->origin);
+		nest->energies = level_storage(level)->energies[counting];
+		nest->energy_source = source_of(level, counting, nest->energies.origin);
 	}
 	hierarchy->energy_source = all_sources(hierarchy, arena);
 }

@@ -28,10 +28,6 @@
  * free, without limits: it has the loops of the storage around it, and so the whole tile that is there,
  * which that storage serves once.  Nothing may be kept around that storage, so all is kept in it.
  */
-enum counting { COUNTING_EXACT, COUNTING_TIMELOOP };
-
-enum nest_action { NEST_READ, NEST_FILL, NEST_UPDATE, NEST_ACTIONS };
-
 struct nest_level {
 	const char *name;
 	int row;       /* level of the architecture: mapping.rows[row] has the temporal loops */
@@ -49,8 +45,7 @@ struct nest_level {
 	int64_t size; /* words an instance may hold: floor(entries / multiple_buffering); 0: unlimited */
 	double rate_scale[SHAPE_SPACES_MOST]; /* per_dataspace_bandwidth_consumption_scale, 1 */
 
-	double pj[NEST_ACTIONS]; /* per access of a block */
-	double leak_pj;          /* per instance and cycle */
+	struct storage_energies energies; /* of the counting (hierarchy_price) */
 	int gated_at; /* level whose instances switch this one's off; its own index if none */
 	int row_rank
 		[SHAPE_SPACES_MOST]; /* rank along which the words of a row lie; -1: of a scalar */

@@ -547,8 +547,8 @@ static void add_specs(struct text *text, const struct nest_report *report, int i
 	struct arena *arena = text->arena;
 	int64_t instances = level->mesh_x * level->mesh_y, gates = gate->mesh_x * gate->mesh_y;
 	bool endless = !level->store.entries && !level->store.no_room;
-	double most =
-		fmax(level->pj[NEST_READ], fmax(level->pj[NEST_FILL], level->pj[NEST_UPDATE]));
+	double most = fmax(level->energies.pj[NEST_READ],
+		fmax(level->energies.pj[NEST_FILL], level->energies.pj[NEST_UPDATE]));
 	const char *const lines[][2] = {
 		{"Technology", endless ? "DRAM" : "SRAM"},
 		{"Size", endless ? "-" : arena_format(arena, "%" PRId64, level->store.entries)},
@@ -567,7 +567,8 @@ static void add_specs(struct text *text, const struct nest_report *report, int i
 			arena_format(arena, "%.2f pJ",
 				most / (double)number_max(1, level->store.cluster_size))},
 		{"Vector access energy source", level->energy_source ? level->energy_source : "-"},
-		{"Per-instance-cycle leakage", arena_format(arena, "%.2f pJ", level->leak_pj)},
+		{"Per-instance-cycle leakage",
+			arena_format(arena, "%.2f pJ", level->energies.leak_pj)},
 		{"Instances sharing power gating",
 			arena_format(
 				arena, "%.2f", (double)instances / (double)number_max(1, gates))},

@@ -83,7 +83,7 @@ static void find_prices(struct floor_cell *out)
 			1, (double)(level->mesh_x * level->mesh_y / level->store.cluster_size));
 		out->instances[j] = out->used[i];
 		for (int a = 0; a < NEST_ACTIONS; a++)
-			out->pj[j][a] = level->pj[a] * fmin(clusters / out->used[i], 1) /
+			out->pj[j][a] = level->energies.pj[a] * fmin(clusters / out->used[i], 1) /
 					(double)level->store.block_words;
 	}
 }
@@ -720,7 +720,7 @@ static double leakage(const struct floor_cell *cell, double cycles)
 	const struct hierarchy *hierarchy = cell->frame->search->hierarchy;
 	double pj = 0;
 	for (int i = 0; i < hierarchy->level_count; i++)
-		pj += hierarchy->levels[i].leak_pj * cycles *
+		pj += hierarchy->levels[i].energies.leak_pj * cycles *
 		      cell->used[hierarchy->levels[i].gated_at];
 	return pj;
 }

@@ -110,7 +110,7 @@ static bool move_least(const struct traffic_op *traffic, struct inner_cost *inne
 {
 	const struct nest_level *level = &inner->nest.hierarchy->levels[inner->scratchpad];
 	bool known = level->store.block_words == 1 && level->store.cluster_size == 1 &&
-		     level->leak_pj <= 0;
+		     level->energies.leak_pj <= 0;
 	*saved = 0;
 	for (int i = 0; i <= traffic->op->read_count; i++) {
 		struct nest_count *count = &inner->counts.at[inner->scratchpad][i];
@@ -119,8 +119,9 @@ static bool move_least(const struct traffic_op *traffic, struct inner_cost *inne
 		double bytes = written ? ACCUMULATOR_BYTES
 				       : dtype_stored_bytes(
 						 traffic->workload->tensors[tensor].layout.dtype);
-		double read = bytes * byte_pj(traffic->arch, false) - level->pj[NEST_READ];
-		double update = bytes * byte_pj(traffic->arch, true) - level->pj[NEST_UPDATE];
+		double read = bytes * byte_pj(traffic->arch, false) - level->energies.pj[NEST_READ];
+		double update =
+			bytes * byte_pj(traffic->arch, true) - level->energies.pj[NEST_UPDATE];
 		int64_t reads = written ? 0 : count->capacity;
 		known &= read > -1e-9 && (!written || update > -1e-9);
 		*saved += (double)(count->reads - reads) * read;
