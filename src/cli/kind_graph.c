@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "cli/graph_inputs.h"
 #include "cli/kind.h"
-#include "model/graph/einsum.h"
+#include "model/graph/op_line.h"
 #include "model/machine/primitives.h"
 #include "model/nest/constraint.h"
 #include "report/graph/choices.h"

@@ -31,14 +31,14 @@ static const struct machine {
 enum { MACHINES = sizeof machines / sizeof *machines };
 
 /* Operands as sets of dimensions, the result last. */
-struct einsum {
+struct drawn_einsum {
 	int reads, spaces[3], extents[LETTERS], all;
 };
 
-static struct einsum draw_einsum(struct random *random)
+static struct drawn_einsum draw_einsum(struct random *random)
 {
 	static const int extents[] = {2, 3, 4, 6, 8, 16};
-	struct einsum einsum = {.reads = 1 + (int)draw_below(random, 2)};
+	struct drawn_einsum einsum = {.reads = 1 + (int)draw_below(random, 2)};
 	for (int t = 0; t < einsum.reads; t++) {
 		einsum.spaces[t] = 1 + (int)draw_below(random, (1 << LETTERS) - 1);
 		einsum.all |= einsum.spaces[t];
@@ -63,7 +63,7 @@ static void add_set(struct text *text, int set)
 		}
 }
 
-static void add_extents(struct text *text, const struct einsum *einsum)
+static void add_extents(struct text *text, const struct drawn_einsum *einsum)
 {
 	const char *between = "";
 	for (int d = 0; d < LETTERS; d++)
@@ -73,7 +73,7 @@ static void add_extents(struct text *text, const struct einsum *einsum)
 		}
 }
 
-static const char *as_problem(const struct einsum *einsum)
+static const char *as_problem(const struct drawn_einsum *einsum)
 {
 	struct text text = text_open(arena);
 	text_add(&text, "problem:\n  dimensions: [");
@@ -91,7 +91,7 @@ static const char *as_problem(const struct einsum *einsum)
 	return text_read(&text);
 }
 
-static const char *as_workload(const struct einsum *einsum, const char *dtype)
+static const char *as_workload(const struct drawn_einsum *einsum, const char *dtype)
 {
 	struct text text = text_open(arena);
 	text_add(&text, "workload:\n  name: w\n  dimensions: {");
@@ -150,7 +150,7 @@ FOLDER_TEST(both_forms_cost_the_same)
 	for (long i = 0; i < count; i++) {
 		struct random random = random_open(seed, (uint64_t)(i / MACHINES));
 		const struct machine *machine = &machines[i % MACHINES];
-		struct einsum einsum = draw_einsum(&random);
+		struct drawn_einsum einsum = draw_einsum(&random);
 		folder_put("problem.yaml", as_problem(&einsum));
 		folder_put("workload.yaml", as_workload(&einsum, machine->dtype));
 		struct best a = explore(machine, "problem.yaml");

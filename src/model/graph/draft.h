@@ -2,7 +2,7 @@
 #define MODEL_DRAFT_H
 
 #include "base/array.h"
-#include "model/graph/einsum.h"
+#include "model/graph/op_line.h"
 #include "model/graph/workload.h"
 #include "model/machine/arch.h"
 #include "spec/reader.h"
@@ -69,8 +69,8 @@ bool draft_lay_out(struct draft *draft, int tensor, const int *order, int order_
 extern const struct noun op_noun;
 void draft_read_op(struct draft *draft, const struct node *node);
 
-/* Adds the op that an entry gives; `einsum`: the op itself, and the entry is its place.  NULL: as the entry says. */
-void draft_add_op(struct draft *draft, const struct node *node, const struct einsum *einsum);
+/* Adds the op that an entry gives; `line`: the op itself, and the entry is its place.  NULL: as the entry says. */
+void draft_add_op(struct draft *draft, const struct node *node, const struct op_line *line);
 
 /*
  * An op in the making: its loops and the accesses of its operands, from the
@@ -93,7 +93,7 @@ struct op_draft {
  */
 struct stick_misfit;
 void op_draft_complain_misfit(struct op_draft *draft_op, const struct stick_misfit *misfit,
-	const struct einsum_operand *spelled);
+	const struct line_operand *spelled);
 
 /*
  * `layouts: auto`: chooses the layout of an op's output, of inputs that no op has read yet, and restickifies of
@@ -101,6 +101,6 @@ void op_draft_complain_misfit(struct op_draft *draft_op, const struct stick_misf
  * layout first, then with the stick along each of their dimensions, then sparse.  The op has its accesses, and its
  * output no layout yet.  Restickifies come before it in the draft.  False after complaining: no layout fits.
  */
-bool op_fit(struct op_draft *draft_op, const struct einsum *einsum);
+bool op_fit(struct op_draft *draft_op, const struct op_line *line);
 
 #endif

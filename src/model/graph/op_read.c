@@ -1,7 +1,7 @@
 #include "model/graph/draft.h"
 
 #include "base/number.h"
-#include "model/graph/einsum.h"
+#include "model/graph/op_line.h"
 #include "model/graph/workload.h"
 #include "model/machine/topology.h"
 #include "model/nest/shape.h"
@@ -235,7 +235,7 @@ static void apply(struct op_draft *draft_op, const struct trial *trial)
 	draft->tensors.at[draft_op->op->writes[0].tensor].layout = trial->output;
 }
 
-bool op_fit(struct op_draft *draft_op, const struct einsum *einsum)
+bool op_fit(struct op_draft *draft_op, const struct op_line *line)
 {
 	struct draft *draft = draft_op->draft;
 	int t = draft_op->op->writes[0].tensor, order[ORDER_MOST];
@@ -254,7 +254,7 @@ bool op_fit(struct op_draft *draft_op, const struct einsum *einsum)
 	workload.tensors = draft->tensors.at;
 	if (sticks_fit(&workload, draft_op->op, &misfit))
 		return true;
-	op_draft_complain_misfit(draft_op, &misfit, &einsum->reads[misfit.operand]);
+	op_draft_complain_misfit(draft_op, &misfit, &line->reads[misfit.operand]);
 	return false;
 }
 
@@ -336,7 +336,7 @@ static bool is_zero(const struct affine_sum *index)
 }
 
 /* The loops: the output's dimensions in order, then the reduced ones as written. */
-static bool op_draft_enter_loops(struct op_draft *draft_op, const struct einsum_operand *output,
+static bool op_draft_enter_loops(struct op_draft *draft_op, const struct line_operand *output,
 	const struct word *reductions, int reduction_count)
 {
 	bool good = true;
@@ -403,7 +403,7 @@ static bool build_index(struct op_draft *draft_op, const struct affine_sum *inde
 
 /* The tensor's shape, if this is where it first appears. */
 static void take_shape(
-	struct sketch *sketch, const struct einsum_operand *operand, const int64_t *most)
+	struct sketch *sketch, const struct line_operand *operand, const int64_t *most)
 {
 	sketch->rank = operand->index_count;
 	for (int h = 0; h < sketch->rank; h++) {
@@ -423,7 +423,7 @@ static void note_shape(const struct op_draft *draft_op, int t)
 /* Does what an index runs over fit the tensor?  Only a shape that the spec
  * gives may be read in part by a bare dimension; no output is written in
  * part. */
-static bool check_extent(struct op_draft *draft_op, const struct einsum_operand *operand, int h,
+static bool check_extent(struct op_draft *draft_op, const struct line_operand *operand, int h,
 	int64_t need, bool write)
 {
 	int t = names_find(&draft_op->draft->tensor_names, operand->tensor.text);
@@ -446,7 +446,7 @@ static bool check_extent(struct op_draft *draft_op, const struct einsum_operand 
 	return false;
 }
 
-static bool check_shape(struct op_draft *draft_op, const struct einsum_operand *operand, int t,
+static bool check_shape(struct op_draft *draft_op, const struct line_operand *operand, int t,
 	const int64_t *most, bool write)
 {
 	struct sketch *sketch = &draft_op->draft->sketches.at[t];
@@ -465,7 +465,7 @@ static bool check_shape(struct op_draft *draft_op, const struct einsum_operand *
 
 /* A tensor without indices must have shown its shape before. */
 static bool find_whole(
-	struct op_draft *draft_op, const struct einsum_operand *operand, struct access *out)
+	struct op_draft *draft_op, const struct line_operand *operand, struct access *out)
 {
 	const char *name = operand->tensor.text;
 	out->tensor = names_find(&draft_op->draft->tensor_names, name);
@@ -480,8 +480,8 @@ static bool find_whole(
 }
 
 /* An operand's access, except for the linear index, which waits for the layout. */
-static bool build_access(struct op_draft *draft_op, const struct einsum_operand *operand,
-	bool write, struct access *out)
+static bool build_access(struct op_draft *draft_op, const struct line_operand *operand, bool write,
+	struct access *out)
 {
 	int64_t most[LAYOUT_HOST_RANK_MOST];
 	unsigned seen = 0;
@@ -526,7 +526,7 @@ static void op_draft_linearise(const struct draft *draft, struct access *access)
 }
 
 /* Adds an operand to the op's reads; a tensor that is new gets its shape and layout. */
-static bool op_draft_read(struct op_draft *draft_op, const struct einsum_operand *operand)
+static bool op_draft_read(struct op_draft *draft_op, const struct line_operand *operand)
 {
 	struct draft *draft = draft_op->draft;
 	struct access *access = &draft_op->op->reads[draft_op->op->read_count];
@@ -544,8 +544,7 @@ static bool op_draft_read(struct op_draft *draft_op, const struct einsum_operand
 }
 
 /* True if no earlier op writes the operand, or reads it; complains. */
-static bool check_written_once(
-	struct op_draft *draft_op, int t, const struct einsum_operand *operand)
+static bool check_written_once(struct op_draft *draft_op, int t, const struct line_operand *operand)
 {
 	const struct draft *draft = draft_op->draft;
 	const struct tensor *tensor = &draft->tensors.at[t];
@@ -564,7 +563,7 @@ static bool check_written_once(
 
 /* Makes the op the operand's only writer.  Its layout and linear index wait. */
 static bool op_draft_write(
-	struct op_draft *draft_op, const struct einsum_operand *operand, struct access *out)
+	struct op_draft *draft_op, const struct line_operand *operand, struct access *out)
 {
 	struct draft *draft = draft_op->draft;
 	if (!build_access(draft_op, operand, true, out) ||
@@ -590,19 +589,18 @@ static const char *default_type(const struct op *op)
 	return op->loop_count <= 3 ? "mm" : "bmm";
 }
 
-static bool find_constant(const struct op_draft *draft_op, const struct einsum *einsum, double *out)
+static bool find_constant(const struct op_draft *draft_op, const struct op_line *line, double *out)
 {
 	const struct reading *reading = draft_op->draft->reading;
-	if (!einsum->variable.text) {
-		*out = einsum->constant;
+	if (!line->variable.text) {
+		*out = line->constant;
 		return true;
 	}
-	const char *name = einsum->variable.text;
+	const char *name = line->variable.text;
 	const struct node *value = variables_node(reading->variables, name);
 	if (value)
 		return node_number(reading, value, name, out);
-	diag_error(reading->diag,
-		node_part(draft_op->text, einsum->variable.at, einsum->variable.end),
+	diag_error(reading->diag, node_part(draft_op->text, line->variable.at, line->variable.end),
 		"'%s' is not a variable; a tensor is written with its indices, as '%s[..]'", name,
 		name);
 	return false;
@@ -630,13 +628,13 @@ static struct workload borrow_workload(const struct draft *draft)
 }
 
 /* The output's layout, then whether all sticks fit. */
-static bool lay_out(struct op_draft *draft_op, const struct einsum *einsum)
+static bool lay_out(struct op_draft *draft_op, const struct op_line *line)
 {
 	struct op *op = draft_op->op;
 	bool fits = draft_op->draft->fits && !draft_op->draft->linear && op_is_tiled(op) &&
 		    !draft_op->draft->sketches.at[op->writes[0].tensor].layout;
 	if (fits && op->primitive->kind != OP_RESTICKIFY) {
-		bool good = op_fit(draft_op, einsum);
+		bool good = op_fit(draft_op, line);
 		op_draft_linearise(draft_op->draft, &op->writes[0]);
 		return good;
 	}
@@ -652,17 +650,17 @@ static bool lay_out(struct op_draft *draft_op, const struct einsum *einsum)
 	op_draft_linearise(draft_op->draft, &op->writes[0]);
 	if (sticks_fit(&workload, op, &misfit))
 		return true;
-	op_draft_complain_misfit(draft_op, &misfit, &einsum->reads[misfit.operand]);
+	op_draft_complain_misfit(draft_op, &misfit, &line->reads[misfit.operand]);
 	return false;
 }
 
 /* A reduced dimension that no operand has would only multiply. */
-static bool check_reductions(const struct op_draft *draft_op, const struct einsum *einsum)
+static bool check_reductions(const struct op_draft *draft_op, const struct op_line *line)
 {
 	const struct op *op = draft_op->op;
 	bool good = true;
-	for (int r = 0; r < einsum->reduction_count; r++) {
-		const struct word *word = &einsum->reductions[r];
+	for (int r = 0; r < line->reduction_count; r++) {
+		const struct word *word = &line->reductions[r];
 		bool found = false, is_loop = false;
 		for (int l = 0; l < op->loop_count; l++) {
 			if (!text_equal(op->loops[l].name, word->text))
@@ -691,13 +689,13 @@ static bool indices_alike(const struct affine_sum *to, const struct affine_sum *
 }
 
 /* A broadcast changes nothing: each element goes to where it was. */
-static bool check_broadcast(const struct op_draft *draft_op, const struct einsum *einsum)
+static bool check_broadcast(const struct op_draft *draft_op, const struct op_line *line)
 {
-	const struct einsum_operand *to = &einsum->output, *from = &einsum->reads[0];
+	const struct line_operand *to = &line->output, *from = &line->reads[0];
 	bool same = to->index_count == from->index_count;
 	for (int h = 0; same && h < to->index_count; h++)
 		same = indices_alike(&to->indices[h], &from->indices[h]);
-	if (einsum->primitive->kind != OP_BROADCAST || same)
+	if (line->primitive->kind != OP_BROADCAST || same)
 		return true;
 	diag_error(draft_op->draft->reading->diag, node_part(draft_op->text, from->at, from->end),
 		"a broadcast copies: '%s' and '%s' must have the same indices", to->tensor.text,
@@ -722,26 +720,25 @@ static bool check_broadcast_layout(const struct op_draft *draft_op)
 }
 
 /* Makes draft_op->op of what its notation says; false after complaining. */
-static bool build_op(struct op_draft *draft_op, const struct einsum *einsum)
+static bool build_op(struct op_draft *draft_op, const struct op_line *line)
 {
 	struct op *op = draft_op->op;
-	op->primitive = einsum->primitive;
+	op->primitive = line->primitive;
 	if (draft_op->draft->linear && op->primitive->kind == OP_RESTICKIFY)
 		op->primitive = &primitive_clone;
-	op->has_constant = einsum->has_constant;
+	op->has_constant = line->has_constant;
 	op->write_count = 1;
 	op->writes = arena_new(draft_op->draft->reading->arena, struct access);
-	if (!op_draft_enter_loops(
-		    draft_op, &einsum->output, einsum->reductions, einsum->reduction_count))
+	if (!op_draft_enter_loops(draft_op, &line->output, line->reductions, line->reduction_count))
 		return false;
-	bool good = !op->has_constant || find_constant(draft_op, einsum, &op->constant);
-	for (int i = 0; i < einsum->read_count; i++)
-		good = op_draft_read(draft_op, &einsum->reads[i]) && good;
-	good = good && check_reductions(draft_op, einsum) && check_computes(draft_op);
-	if (!op_draft_write(draft_op, &einsum->output, &op->writes[0]))
+	bool good = !op->has_constant || find_constant(draft_op, line, &op->constant);
+	for (int i = 0; i < line->read_count; i++)
+		good = op_draft_read(draft_op, &line->reads[i]) && good;
+	good = good && check_reductions(draft_op, line) && check_computes(draft_op);
+	if (!op_draft_write(draft_op, &line->output, &op->writes[0]))
 		return false;
-	if (good && check_broadcast(draft_op, einsum))
-		return lay_out(draft_op, einsum) && check_broadcast_layout(draft_op);
+	if (good && check_broadcast(draft_op, line))
+		return lay_out(draft_op, line) && check_broadcast_layout(draft_op);
 	draft_lay_out(draft_op->draft, op->writes[0].tensor, NULL, 0);
 	return false;
 }
@@ -749,10 +746,10 @@ static bool build_op(struct op_draft *draft_op, const struct einsum *einsum)
 /* `kt[d,k] = restickify k[k,d]` and the like, into draft_op->op. */
 static bool read_notation(struct op_draft *draft_op)
 {
-	struct einsum einsum;
+	struct op_line line;
 	struct scan_fault fault;
-	if (einsum_parse(draft_op->draft->reading->arena, draft_op->text->text, &einsum, &fault))
-		return build_op(draft_op, &einsum);
+	if (op_line_parse(draft_op->draft->reading->arena, draft_op->text->text, &line, &fault))
+		return build_op(draft_op, &line);
 	diag_error(diag_of(draft_op), node_part(draft_op->text, fault.from, fault.to), "%s",
 		fault.text);
 	return false;
@@ -763,14 +760,14 @@ static bool read_opaque_operand(
 	struct draft *draft, struct op *op, const struct node *node, bool write)
 {
 	const char *text;
-	struct einsum_operand operand;
+	struct line_operand operand;
 	struct scan_fault fault;
 	struct op scratch = {0};
 	struct op_draft draft_op = {.draft = draft, .text = node, .op = &scratch};
 	struct diag *diag = draft->reading->diag;
 	if (!node_text(draft->reading, node, "tensor", &text))
 		return false;
-	if (!einsum_parse_operand(draft->reading->arena, text, &operand, &fault)) {
+	if (!line_operand_parse(draft->reading->arena, text, &operand, &fault)) {
 		diag_error(diag, node_part(node, fault.from, fault.to), "%s", fault.text);
 		return false;
 	}
@@ -955,11 +952,11 @@ static bool read_named_shape(struct draft *draft, const struct node *node)
 	return true;
 }
 
-void draft_add_op(struct draft *draft, const struct node *node, const struct einsum *einsum)
+void draft_add_op(struct draft *draft, const struct node *node, const struct op_line *line)
 {
 	struct op op = {.span = node->span};
 	struct op_draft draft_op = {.draft = draft, .text = node, .op = &op};
-	bool good = einsum                      ? build_op(&draft_op, einsum)
+	bool good = line                        ? build_op(&draft_op, line)
 		    : node->kind == NODE_SCALAR ? read_notation(&draft_op)
 						: read_op_map(draft, node, &op);
 	if (good) {

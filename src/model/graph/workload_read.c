@@ -262,10 +262,10 @@ bool draft_lay_out(struct draft *draft, int tensor, const int *order, int order_
 struct mend {
 	struct op_draft *draft_op;
 	const struct sketch *sketch;
-	const char *tensor;                   /* the operand's */
-	const struct einsum_operand *spelled; /* in the op's text */
-	int stick;                            /* host dimension; -1: sparse */
-	const char *fresh;                    /* the restickified tensor */
+	const char *tensor;                 /* the operand's */
+	const struct line_operand *spelled; /* in the op's text */
+	int stick;                          /* host dimension; -1: sparse */
+	const char *fresh;                  /* the restickified tensor */
 };
 
 static const char *loop_name(const struct op_draft *draft_op, int l)
@@ -391,7 +391,7 @@ static int find_bare(
 }
 
 void op_draft_complain_misfit(struct op_draft *draft_op, const struct stick_misfit *misfit,
-	const struct einsum_operand *spelled)
+	const struct line_operand *spelled)
 {
 	const struct access *access = &draft_op->op->reads[misfit->operand];
 	const struct tensor *tensor = &draft_op->draft->tensors.at[access->tensor];
@@ -684,7 +684,7 @@ static void check_ranks(const struct rewriting *of, const struct dataspace *spac
 }
 
 static void add_operand(
-	const struct rewriting *of, const struct dataspace *space, struct einsum_operand *operand)
+	const struct rewriting *of, const struct dataspace *space, struct line_operand *operand)
 {
 	operand->tensor.text = space->name;
 	operand->index_count = space->rank_count;
@@ -703,7 +703,7 @@ static const struct dataspace *find_written(const struct shape *shape)
 
 /* Sums over every loop that does not index the output. */
 static void add_reductions(
-	const struct rewriting *of, const struct dataspace *output, struct einsum *op)
+	const struct rewriting *of, const struct dataspace *output, struct op_line *op)
 {
 	const struct shape *shape = of->shape;
 	for (int d = 0; d < shape->dimension_count; d++) {
@@ -721,11 +721,11 @@ static void add_reductions(
 }
 
 /* Outputs[M,N] = sum(K) Inputs[M,K] * Weights[K,N]: weights come last. */
-static const struct einsum *make_op(const struct rewriting *of)
+static const struct op_line *make_op(const struct rewriting *of)
 {
 	const struct shape *shape = of->shape;
 	const struct dataspace *output = find_written(shape);
-	struct einsum *op = arena_new(of->reading->arena, struct einsum);
+	struct op_line *op = arena_new(of->reading->arena, struct op_line);
 	add_operand(of, output, &op->output);
 	add_reductions(of, output, op);
 	for (int second = 0; second < 2; second++)
@@ -823,7 +823,7 @@ static void fit_layouts(const struct rewriting *of, struct draft *draft)
 }
 
 static const struct workload *read_op(const struct rewriting *of, const struct reading *reading,
-	const struct einsum *op, bool fit)
+	const struct op_line *op, bool fit)
 {
 	struct draft draft = {.reading = reading,
 		.dtype = of->dtype,
@@ -862,7 +862,7 @@ const struct workload *workload_of_problem(
 			"32",
 			(long long)level_storage(home)->store.word_bits, home->name, home->name);
 	check_extents(&of);
-	const struct einsum *op = make_op(&of);
+	const struct op_line *op = make_op(&of);
 	if (diag_errors(reading->diag) != errors)
 		return NULL;
 	silent.diag = diag_open(reading->arena);

@@ -25,7 +25,7 @@
  *	    - {op: "z[m] = sum(k) w[m,k] * a[k]", roles: [Weights, Inputs, Outputs]}
  *	    - {opaque: topk, reads: [y], writes: ["idx[k]"]}
  *
- * The notation of an op is in einsum.h.  A reduction names its dimensions; a
+ * The notation of an op is in op_line.h.  A reduction names its dimensions; a
  * dimension on the right that neither is reduced nor indexes the output is an
  * error.  An output is indexed by dimensions, or by 0 where it has one element.
  * An opaque op may name a known tensor without its indices.  Ops are in

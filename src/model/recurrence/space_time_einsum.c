@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "base/text.h"
-#include "model/graph/einsum.h"
+#include "model/graph/op_line.h"
 #include "model/recurrence/recurrence_einsum.h"
 #include "model/recurrence/space_time_read.h"
 
@@ -217,7 +217,7 @@ static int loop_of(struct einsum_draft *draft, const struct word *word)
 	return -1;
 }
 
-static bool read_operand(struct einsum_draft *draft, const struct einsum_operand *from,
+static bool read_operand(struct einsum_draft *draft, const struct line_operand *from,
 	struct dataspace *to, uint32_t *loops)
 {
 	*to = (struct dataspace){.name = from->tensor.text,
@@ -241,7 +241,7 @@ static bool read_operand(struct einsum_draft *draft, const struct einsum_operand
 
 /* Every loop indexes the result or is reduced, and not both. */
 static bool check_loops(
-	struct einsum_draft *draft, const struct einsum *einsum, uint32_t written, uint32_t reduced)
+	struct einsum_draft *draft, const struct op_line *line, uint32_t written, uint32_t reduced)
 {
 	const struct recurrence *recurrence = draft->recurrence;
 	struct arena *arena = draft->reading->arena;
@@ -255,22 +255,21 @@ static bool check_loops(
 		else if (written & bit && reduced & bit)
 			why = "'%s' indexes the result, and is reduced";
 		if (why)
-			return einsum_refuse(draft, einsum->output.at, einsum->output.end,
+			return einsum_refuse(draft, line->output.at, line->output.end,
 				arena_format(arena, why, name, name));
 	}
 	return true;
 }
 
 /* A tensor has one rank. */
-static bool check_ranks(struct einsum_draft *draft, const struct einsum *parsed,
+static bool check_ranks(struct einsum_draft *draft, const struct op_line *line,
 	const struct recurrence_einsum *einsum)
 {
 	for (int i = 0; i < einsum->operand_count - 1; i++)
 		for (int k = 0; k < i; k++)
 			if (text_equal(einsum->operands[i].name, einsum->operands[k].name) &&
 				einsum->operands[i].rank_count != einsum->operands[k].rank_count)
-				return einsum_refuse(draft, parsed->reads[i].at,
-					parsed->reads[i].end,
+				return einsum_refuse(draft, line->reads[i].at, line->reads[i].end,
 					arena_format(draft->reading->arena,
 						"'%s' has %d indices elsewhere",
 						einsum->operands[i].name,
@@ -280,39 +279,39 @@ static bool check_ranks(struct einsum_draft *draft, const struct einsum *parsed,
 
 /*
  * `einsum: "C[m,n] = sum(k) A[m,k] * B[k,n]"` over loops that are known, in the notation of ops
- * (einsum.h).
+ * (op_line.h).
  */
 static bool read_einsum(const struct reading *reading, const struct node *text,
 	const struct recurrence *recurrence, struct recurrence_einsum *einsum)
 {
 	struct einsum_draft draft = {.reading = reading, .text = text, .recurrence = recurrence};
-	struct einsum *parsed = arena_new(reading->arena, struct einsum);
+	struct op_line *line = arena_new(reading->arena, struct op_line);
 	struct scan_fault fault;
 	uint32_t written = 0, reduced = 0, read = 0;
 	*einsum = (struct recurrence_einsum){0};
 	if (text->kind != NODE_SCALAR)
 		return reading_refuse(reading, text,
 			"'einsum' is a text such as \"C[m,n] = sum(k) A[m,k] * B[k,n]\"");
-	if (!einsum_parse(reading->arena, text->text, parsed, &fault))
+	if (!op_line_parse(reading->arena, text->text, line, &fault))
 		return einsum_refuse(&draft, fault.from, fault.to, fault.text);
-	if (!recurrence_einsum_sum(parsed->primitive, parsed->has_constant, &einsum->sum))
+	if (!recurrence_einsum_sum(line->primitive, line->has_constant, &einsum->sum))
 		return reading_refuse(
 			reading, text, "not a sum of products, a sum, a max or a min");
-	for (int i = 0; i <= parsed->read_count; i++) {
-		const struct einsum_operand *from =
-			i < parsed->read_count ? &parsed->reads[i] : &parsed->output;
+	for (int i = 0; i <= line->read_count; i++) {
+		const struct line_operand *from =
+			i < line->read_count ? &line->reads[i] : &line->output;
 		if (!read_operand(&draft, from, &einsum->operands[einsum->operand_count++],
-			    i < parsed->read_count ? &read : &written))
+			    i < line->read_count ? &read : &written))
 			return false;
 	}
-	for (int i = 0; i < parsed->reduction_count && i < RECURRENCE_LOOPS_MOST; i++) {
-		int loop = loop_of(&draft, &parsed->reductions[i]);
+	for (int i = 0; i < line->reduction_count && i < RECURRENCE_LOOPS_MOST; i++) {
+		int loop = loop_of(&draft, &line->reductions[i]);
 		if (loop < 0)
 			return false;
 		reduced |= UINT32_C(1) << loop;
 		einsum->order[einsum->order_count++] = loop;
 	}
-	return check_loops(&draft, parsed, written, reduced) && check_ranks(&draft, parsed, einsum);
+	return check_loops(&draft, line, written, reduced) && check_ranks(&draft, line, einsum);
 }
 
 /* The op of a graph that `op:` names; without one the only op.  NULL after complaining. */

@@ -1,5 +1,5 @@
-#ifndef MODEL_EINSUM_H
-#define MODEL_EINSUM_H
+#ifndef MODEL_GRAPH_OP_LINE_H
+#define MODEL_GRAPH_OP_LINE_H
 
 #include "base/array.h"
 #include "base/text.h"
@@ -35,7 +35,7 @@ bool named_shape_expand(struct arena *arena, const char *text,
 	struct shape_lines *out, const char **why);
 
 /*
- * The short notation of one op, parsed but not yet resolved: names are words,
+ * A line that gives one op, parsed but not yet resolved: names are words,
  * places are byte offsets into the text.
  *
  *	op        = operand "=" right
@@ -57,7 +57,7 @@ bool named_shape_expand(struct arena *arena, const char *text,
  * is the second operand of a map; in first place it may stand where the order
  * does not matter (2 * x).
  */
-struct einsum_operand {
+struct line_operand {
 	bool pad; /* its index may leave the tensor */
 	struct word tensor;
 	size_t at, end; /* with its indices */
@@ -65,24 +65,24 @@ struct einsum_operand {
 	struct affine_sum indices[LAYOUT_HOST_RANK_MOST];
 };
 
-struct einsum {
+struct op_line {
 	const struct primitive *primitive;
 	bool has_constant;
 	double constant;      /* when variable.text is NULL */
 	struct word variable; /* the constant by name */
-	struct einsum_operand output;
+	struct line_operand output;
 	int read_count;
-	struct einsum_operand reads[OP_READS_MOST];
+	struct line_operand reads[OP_READS_MOST];
 	int reduction_count;
 	struct word reductions[OP_LOOPS_MOST];
 };
 
 /* Words and messages live in the arena.  False: *fault says where and why. */
-bool einsum_parse(
-	struct arena *arena, const char *text, struct einsum *out, struct scan_fault *fault);
+bool op_line_parse(
+	struct arena *arena, const char *text, struct op_line *out, struct scan_fault *fault);
 
 /* An operand alone, as opaque ops list them: "idx[k]".  A bare name has index_count -1. */
-bool einsum_parse_operand(struct arena *arena, const char *text, struct einsum_operand *out,
-	struct scan_fault *fault);
+bool line_operand_parse(
+	struct arena *arena, const char *text, struct line_operand *out, struct scan_fault *fault);
 
 #endif

@@ -1,4 +1,4 @@
-#include "model/graph/einsum.h"
+#include "model/graph/op_line.h"
 
 #include "base/arena.h"
 #include "base/number.h"
@@ -305,7 +305,7 @@ static bool take_word(struct scan *p, struct word *out)
 }
 
 /* Parses the indices after a tensor's name. */
-static bool parse_indices(struct scan *p, struct word tensor, struct einsum_operand *operand)
+static bool parse_indices(struct scan *p, struct word tensor, struct line_operand *operand)
 {
 	operand->tensor = tensor;
 	operand->at = tensor.at;
@@ -335,7 +335,7 @@ static bool take_pad(struct scan *p, struct word *word)
 	return take_word(p, word);
 }
 
-static bool parse_operand(struct scan *p, struct einsum_operand *operand)
+static bool parse_operand(struct scan *p, struct line_operand *operand)
 {
 	struct word tensor;
 	if (!take_word(p, &tensor))
@@ -356,7 +356,7 @@ static bool parse_number(struct scan *p, double *out)
 }
 
 /* One factor of a map: a tensor, or its one constant. */
-static bool parse_factor(struct scan *p, struct einsum *op, bool *is_constant)
+static bool parse_factor(struct scan *p, struct op_line *op, bool *is_constant)
 {
 	char c = scan_next(p);
 	struct word word;
@@ -383,7 +383,7 @@ static bool parse_factor(struct scan *p, struct einsum *op, bool *is_constant)
 
 /* The second factor of a map of two; `first_constant`: the first one was a constant. */
 static bool parse_second(
-	struct scan *p, struct einsum *op, size_t at, size_t end, bool first_constant)
+	struct scan *p, struct op_line *op, size_t at, size_t end, bool first_constant)
 {
 	bool second_constant;
 	if (!parse_factor(p, op, &second_constant))
@@ -393,7 +393,7 @@ static bool parse_second(
 	return scan_fail(p, at, end, op->primitive->constant_first);
 }
 
-static bool parse_product(struct scan *p, struct einsum *op)
+static bool parse_product(struct scan *p, struct op_line *op)
 {
 	do {
 		if (op->read_count == OP_READS_MOST)
@@ -407,7 +407,7 @@ static bool parse_product(struct scan *p, struct einsum *op)
 }
 
 /* A product of more than two tensors is an einsum that reduces nothing. */
-static bool parse_rest(struct scan *p, struct einsum *op)
+static bool parse_rest(struct scan *p, struct op_line *op)
 {
 	if (op->primitive != &primitive_mul || op->has_constant || !scan_take(p, '*'))
 		return true;
@@ -416,7 +416,7 @@ static bool parse_rest(struct scan *p, struct einsum *op)
 }
 
 /* "x[m] + y[m]", "x[m] * 2", "x[m]" */
-static bool parse_infix(struct scan *p, struct einsum *op)
+static bool parse_infix(struct scan *p, struct op_line *op)
 {
 	bool first_constant;
 	scan_next(p);
@@ -441,7 +441,7 @@ static const char *pairwise_hint(struct scan *p, const struct primitive *reducti
 				   : "";
 }
 
-static bool parse_reduction(struct scan *p, struct word name, struct einsum *op)
+static bool parse_reduction(struct scan *p, struct word name, struct op_line *op)
 {
 	do {
 		struct word dimension;
@@ -473,7 +473,7 @@ static bool parse_reduction(struct scan *p, struct word name, struct einsum *op)
 	return true;
 }
 
-static bool parse_arguments(struct scan *p, struct word name, struct einsum *op)
+static bool parse_arguments(struct scan *p, struct word name, struct op_line *op)
 {
 	bool first_constant, second;
 	int arity = op->primitive->arity;
@@ -539,7 +539,7 @@ static const char *ops_of(const char *name)
 	return NULL;
 }
 
-static bool find_function(struct scan *p, struct word name, struct einsum *op)
+static bool find_function(struct scan *p, struct word name, struct op_line *op)
 {
 	op->primitive = primitive_find(name.text);
 	if (op->primitive && (op->primitive->kind == OP_MAP || op->primitive->kind == OP_REDUCE))
@@ -555,7 +555,7 @@ static bool find_function(struct scan *p, struct word name, struct einsum *op)
 }
 
 /* "restickify x[m,k]", "broadcast x[m,k]" */
-static bool parse_copy(struct scan *p, struct word name, struct einsum *op)
+static bool parse_copy(struct scan *p, struct word name, struct op_line *op)
 {
 	op->primitive = primitive_find(name.text);
 	if (op->primitive && is_prefix(op->primitive))
@@ -567,7 +567,7 @@ static bool parse_copy(struct scan *p, struct word name, struct einsum *op)
 		    : scan_fail_next(p, "'[', '(' or an operation");
 }
 
-static bool parse_right(struct scan *p, struct einsum *op)
+static bool parse_right(struct scan *p, struct op_line *op)
 {
 	struct word name;
 	scan_next(p);
@@ -591,8 +591,8 @@ static bool parse_right(struct scan *p, struct einsum *op)
 	return parse_infix(p, op);
 }
 
-bool einsum_parse(
-	struct arena *arena, const char *text, struct einsum *out, struct scan_fault *fault)
+bool op_line_parse(
+	struct arena *arena, const char *text, struct op_line *out, struct scan_fault *fault)
 {
 	struct scan p = {arena, text, " \t\n", "op", 0, fault};
 	memset(out, 0, sizeof *out);
@@ -611,8 +611,8 @@ bool einsum_parse(
 	return true;
 }
 
-bool einsum_parse_operand(
-	struct arena *arena, const char *text, struct einsum_operand *out, struct scan_fault *fault)
+bool line_operand_parse(
+	struct arena *arena, const char *text, struct line_operand *out, struct scan_fault *fault)
 {
 	struct scan p = {arena, text, " \t\n", "op", 0, fault};
 	struct word tensor;
@@ -623,7 +623,7 @@ bool einsum_parse_operand(
 		if (!parse_indices(&p, tensor, out))
 			return false;
 	} else {
-		*out = (struct einsum_operand){
+		*out = (struct line_operand){
 			.tensor = tensor, .at = tensor.at, .end = tensor.end, .index_count = -1};
 	}
 	return !scan_next(&p) || scan_fail_next(&p, "the end");

@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "base/text.h"
-#include "model/graph/einsum.h"
+#include "model/graph/op_line.h"
 
 #include <inttypes.h>
 
@@ -15,7 +15,7 @@ static void print_index(struct text *out, const struct affine_sum *index)
 	}
 }
 
-static void print_operand(struct text *out, const struct einsum_operand *operand)
+static void print_operand(struct text *out, const struct line_operand *operand)
 {
 	text_add(out, " %s[", operand->tensor.text);
 	for (int h = 0; h < operand->index_count; h++) {
@@ -29,9 +29,9 @@ static void print_operand(struct text *out, const struct einsum_operand *operand
 static const char *understand(struct arena *arena, const char *text)
 {
 	static const char *const kinds[] = {"", "map ", "reduce ", "", "", ""};
-	struct einsum op;
+	struct op_line op;
 	struct scan_fault fault;
-	if (!einsum_parse(arena, text, &op, &fault))
+	if (!op_line_parse(arena, text, &op, &fault))
 		return arena_format(arena, "%zu-%zu: %s", fault.from, fault.to, fault.text);
 	struct text out = text_open(arena);
 	text_add(&out, "%s%s", kinds[op.primitive->kind], op.primitive->name);
