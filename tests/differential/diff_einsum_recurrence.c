@@ -54,30 +54,32 @@ static void draw_operand(struct random *random, int loops, struct dataspace *ope
 	}
 }
 
-static void draw_einsum(
-	struct random *random, struct recurrence_einsum *einsum, struct recurrence *recurrence)
+static void draw_einsum(struct random *random, struct recurrence_einsum *einsum)
 {
 	static const char *const loops[] = {"i", "j", "k", "l"}, *const names[] = {"A", "B", "C"};
 	static const enum term_kind sums[] = {TERM_ADD, TERM_ADD, TERM_MAX, TERM_MIN};
-	*recurrence = (struct recurrence){.loop_count = (int)draw(random, 1, LOOPS)};
-	*einsum = (struct recurrence_einsum){.sum = sums[random_below(random, 4)]};
-	for (int i = 0; i < recurrence->loop_count; i++)
-		recurrence->loops[i] =
+	struct shape *shape = &einsum->shape;
+	int count = (int)draw(random, 1, LOOPS);
+	*einsum = (struct recurrence_einsum){
+		.shape.dimension_count = count, .sum = sums[random_below(random, 4)]};
+	for (int i = 0; i < count; i++)
+		shape->dimensions[i] =
 			(struct loop){.name = loops[i], .extent = draw(random, 1, 4)};
 	int reads = (int)draw(random, 1, READS_MOST);
 	for (int i = 0; i < reads; i++) {
-		struct dataspace *operand = &einsum->operands[einsum->operand_count++];
+		struct dataspace *operand = &shape->spaces[shape->space_count++];
 		operand->name = names[i];
-		draw_operand(random, recurrence->loop_count, operand);
+		draw_operand(random, count, operand);
 		if (i && random_below(random, 6) == 0)
-			*operand = einsum->operands[0]; /* a tensor twice */
+			*operand = shape->spaces[0]; /* a tensor twice */
 	}
-	struct dataspace *out = &einsum->operands[einsum->operand_count++];
+	struct dataspace *out = &shape->spaces[shape->space_count++];
 	out->name = "D";
+	out->written = true;
 	if (random_below(random, 3) == 0)
-		draw_operand(random, recurrence->loop_count, out);
+		draw_operand(random, count, out);
 	else
-		for (int i = 0; i < recurrence->loop_count; i++)
+		for (int i = 0; i < count; i++)
 			if (random_below(random, 2))
 				out->ranks[out->rank_count++].coefficient[i] = 1;
 }
@@ -100,20 +102,22 @@ static double combine(enum term_kind sum, double a, double b)
 	return sum == TERM_MAX ? (a > b ? a : b) : (a < b ? a : b);
 }
 
-static int naive(const struct recurrence_einsum *einsum, const struct recurrence *recurrence,
-	struct element *elements)
+static int naive(const struct recurrence_einsum *einsum, struct element *elements)
 {
+	const struct shape *shape = &einsum->shape;
+	struct recurrence recurrence = {.loop_count = shape->dimension_count};
+	memcpy(recurrence.loops, shape->dimensions, sizeof recurrence.loops);
 	int64_t point[RECURRENCE_LOOPS_MOST], place[RECURRENCE_LOOPS_MOST];
-	int count = 0, loops = recurrence->loop_count, last = einsum->operand_count - 1;
-	for (bool more = recurrence_first(recurrence, point); more;
-		more = recurrence_next(recurrence, point)) {
+	int count = 0, loops = shape->dimension_count, last = shape->space_count - 1;
+	for (bool more = recurrence_first(&recurrence, point); more;
+		more = recurrence_next(&recurrence, point)) {
 		double product = 1;
 		int at = 0;
 		for (int i = 0; i < last; i++) {
-			place_of(&einsum->operands[i], loops, point, place);
-			product *= element_of(einsum->operands[i].name[0], place);
+			place_of(&shape->spaces[i], loops, point, place);
+			product *= element_of(shape->spaces[i].name[0], place);
 		}
-		place_of(&einsum->operands[last], loops, point, place);
+		place_of(&shape->spaces[last], loops, point, place);
 		while (at < count && memcmp(elements[at].place, place, sizeof place) != 0)
 			at++;
 		memcpy(elements[at].place, place, sizeof place);
@@ -153,27 +157,27 @@ static void draw_lanes(struct random *random, struct projection *projection)
 
 /* Tiles, loops along which nothing is carried, an order of the sum, and operands that are shifted
  * in. */
-static void draw_tiles(struct arena *arena, struct random *random, struct recurrence_einsum *einsum,
-	struct recurrence *recurrence)
+static void draw_tiles(struct arena *arena, struct random *random, struct recurrence_einsum *einsum)
 {
-	int loops = recurrence->loop_count;
+	const struct shape *shape = &einsum->shape;
+	int loops = shape->dimension_count;
 	const char *why;
 	for (int i = 0; i < loops; i++)
 		if (random_below(random, 4) == 0)
 			assert_true(recurrence_einsum_split(
-				arena, einsum, recurrence, i, draw(random, 1, 5), &why));
+				arena, einsum, i, draw(random, 1, 5), &why));
 	einsum->reread = (uint32_t)(random_below(random, 256) & random_below(random, 256));
-	for (int i = (int)draw(random, 0, recurrence->loop_count); i > 0; i--)
+	for (int i = (int)draw(random, 0, shape->dimension_count); i > 0; i--)
 		einsum->order[einsum->order_count++] =
-			(int)draw(random, 0, recurrence->loop_count - 1);
+			(int)draw(random, 0, shape->dimension_count - 1);
 	for (int n = 0; n < 4; n++) {
-		int i = (int)draw(random, 0, einsum->operand_count - 2);
-		int along = (int)draw(random, 0, recurrence->loop_count - 1);
-		int before = (int)draw(random, 0, recurrence->loop_count - 1);
+		int i = (int)draw(random, 0, shape->space_count - 2);
+		int along = (int)draw(random, 0, shape->dimension_count - 1);
+		int before = (int)draw(random, 0, shape->dimension_count - 1);
 		bool sees_along = false, sees_before = false;
-		for (int k = 0; k < einsum->operands[i].rank_count; k++) {
-			sees_along |= einsum->operands[i].ranks[k].coefficient[along] != 0;
-			sees_before |= einsum->operands[i].ranks[k].coefficient[before] != 0;
+		for (int k = 0; k < shape->spaces[i].rank_count; k++) {
+			sees_along |= shape->spaces[i].ranks[k].coefficient[along] != 0;
+			sees_before |= shape->spaces[i].ranks[k].coefficient[before] != 0;
 		}
 		for (int k = 0; k < einsum->load_count; k++)
 			sees_before |= einsum->loads[k].operand == i ||
@@ -203,10 +207,10 @@ BARE_TEST(recurrences_compute_the_einsum)
 		struct recurrence recurrence;
 		struct projection projection;
 		const char *why = NULL;
-		draw_einsum(&random, &einsum, &recurrence);
-		int written = naive(&einsum, &recurrence, elements);
+		draw_einsum(&random, &einsum);
+		int written = naive(&einsum, elements);
 		if (random_below(&random, 2))
-			draw_tiles(arena, &random, &einsum, &recurrence);
+			draw_tiles(arena, &random, &einsum);
 		if (!recurrence_einsum(arena, &einsum, &recurrence, &why)) {
 			assert_non_null(why);
 			arena_close(arena);
@@ -306,13 +310,17 @@ TEST(convolution_is_as_written_by_hand)
 /* A sum along two directions that are not loops has no chain. */
 TEST(what_has_no_chain_is_refused)
 {
-	struct recurrence recurrence = {.loop_count = 3,
-		.loops = {{.name = "i", .extent = 3}, {.name = "j", .extent = 3},
-			{.name = "k", .extent = 3}}};
+	struct recurrence recurrence;
 	struct recurrence_einsum einsum = {.sum = TERM_ADD,
-		.operand_count = 2,
-		.operands = {{.name = "A", .rank_count = 1, .ranks = {{.coefficient = {1}}}},
-			{.name = "B", .rank_count = 1, .ranks = {{.coefficient = {1, 1, 1}}}}}};
+		.shape = {.dimension_count = 3,
+			.dimensions = {{.name = "i", .extent = 3}, {.name = "j", .extent = 3},
+				{.name = "k", .extent = 3}},
+			.space_count = 2,
+			.spaces = {{.name = "A", .rank_count = 1, .ranks = {{.coefficient = {1}}}},
+				{.name = "B",
+					.written = true,
+					.rank_count = 1,
+					.ranks = {{.coefficient = {1, 1, 1}}}}}}};
 	const char *why;
 	assert_false(recurrence_einsum(arena, &einsum, &recurrence, &why));
 	assert_string_equal(why, "no chain can sum up 'B': the points of one element lie along "

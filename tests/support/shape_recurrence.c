@@ -7,7 +7,7 @@ bool shape_recurrence(struct arena *arena, const struct shape *shape, struct rec
 	int *streams, const char **why)
 {
 	struct recurrence_einsum *einsum = arena_new(arena, struct recurrence_einsum);
-	if (!recurrence_einsum_of_shape(arena, shape, einsum, out, why))
+	if (!recurrence_einsum_of_shape(arena, shape, einsum, why))
 		return false;
 	bool good = recurrence_einsum(arena, einsum, out, why);
 	int next = 0;

@@ -186,10 +186,7 @@ int64_t run_iterations(const struct tile_run *run)
 
 int run_loop(const struct op *op, const struct tile_run *run, int k)
 {
-	for (int l = 0; l < op->loop_count; l++)
-		if (text_equal(op->loops[l].name, run->loops[k].name))
-			return l;
-	return -1;
+	return loop_named(op->loops, op->loop_count, run->loops[k].name);
 }
 
 /* Which part of the run's loop k an iteration has. */

@@ -6,6 +6,28 @@
 
 #include <string.h>
 
+int loop_named(const struct loop *loops, int count, const char *name)
+{
+	for (int l = 0; l < count; l++)
+		if (text_equal(loops[l].name, name))
+			return l;
+	return -1;
+}
+
+void loop_names(const struct loop *loops, int count, const char **out)
+{
+	for (int l = 0; l < count; l++)
+		out[l] = loops[l].name;
+	out[count] = NULL;
+}
+
+const char *loop_near(const struct loop *loops, int count, const char *name)
+{
+	const char *known[OP_LOOPS_MOST + 1];
+	loop_names(loops, count, known);
+	return suggest(name, known);
+}
+
 int64_t affine_value(const struct affine *affine, int loop_count, const int64_t *point)
 {
 	int64_t sum = affine->offset;

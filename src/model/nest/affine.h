@@ -17,6 +17,13 @@ struct loop {
 	struct span span; /* of a problem: in the spec; of an op made into one: that of the op */
 };
 
+/* The index of the loop of a name, -1; the name of a loop that is much like this one, NULL. */
+int loop_named(const struct loop *loops, int count, const char *name);
+const char *loop_near(const struct loop *loops, int count, const char *name);
+
+/* All names of loops, in their order, and a NULL behind them. */
+void loop_names(const struct loop *loops, int count, const char **out);
+
 /*
  * An affine index: a sum of loops with coefficients, plus an offset.  Ranks of dataspaces, host
  * coordinates of tensors and places of streams are such indices.  Coefficients beyond the number of

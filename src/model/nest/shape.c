@@ -13,10 +13,7 @@
 
 int shape_dimension(const struct shape *shape, const char *name)
 {
-	for (int d = 0; d < shape->dimension_count; d++)
-		if (text_equal(shape->dimensions[d].name, name))
-			return d;
-	return -1;
+	return loop_named(shape->dimensions, shape->dimension_count, name);
 }
 
 int shape_space(const struct shape *shape, const char *name)

@@ -458,34 +458,12 @@ const struct term *term_parse_place(struct arena *arena, const char *text, size_
 	return place;
 }
 
-int recurrence_loop_named(const struct recurrence *recurrence, const char *name)
-{
-	for (int i = 0; i < recurrence->loop_count; i++)
-		if (text_equal(recurrence->loops[i].name, name))
-			return i;
-	return -1;
-}
-
 int recurrence_stream_named(const struct recurrence *recurrence, const char *name)
 {
 	for (int i = 0; i < recurrence->stream_count; i++)
 		if (text_equal(recurrence->streams[i].name, name))
 			return i;
 	return -1;
-}
-
-void recurrence_loop_names(const struct recurrence *recurrence, const char **out)
-{
-	for (int i = 0; i < recurrence->loop_count; i++)
-		out[i] = recurrence->loops[i].name;
-	out[recurrence->loop_count] = NULL;
-}
-
-const char *recurrence_loop_near(const struct recurrence *recurrence, const char *name)
-{
-	const char *known[RECURRENCE_LOOPS_MOST + 1];
-	recurrence_loop_names(recurrence, known);
-	return suggest(name, known);
 }
 
 bool recurrence_holds(const struct recurrence *recurrence, const int64_t *point)

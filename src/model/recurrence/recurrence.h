@@ -176,11 +176,12 @@ struct projection_range {
 
 /* The `space_time:` key. */
 struct recurrence_einsum;
+struct shape;
 struct space_time {
 	struct recurrence recurrence;
-	/* The einsum that it is derived from, and its loops before they were split; NULL. */
+	/* The einsum that it is derived from; the same before a search splits its loops; NULL. */
 	const struct recurrence_einsum *einsum;
-	const struct recurrence *loops;
+	const struct shape *whole;
 	uint32_t
 		folds; /* a search folds the einsum in these orders (bits of enum fold_order); 0: not */
 	struct projection projection; /* what is given of it */
@@ -199,7 +200,6 @@ struct space_time {
 };
 
 /* Other keys that it depends on; each may be NULL. */
-struct shape;
 struct workload;
 struct space_time_beside {
 	const struct node *plan; /* a `projection:` key, which explore writes */
@@ -213,13 +213,8 @@ extern const struct noun space_time_noun;
 bool space_time_read(const struct reading *reading, const struct node *node,
 	const struct space_time_beside *beside, struct space_time *out);
 
-/* A loop by name; -1.  A stream by name; -1.  The loop whose name is much like this one; NULL. */
-int recurrence_loop_named(const struct recurrence *recurrence, const char *name);
+/* A stream by name; -1. */
 int recurrence_stream_named(const struct recurrence *recurrence, const char *name);
-const char *recurrence_loop_near(const struct recurrence *recurrence, const char *name);
-
-/* All names of loops, in their order, and a NULL behind them. */
-void recurrence_loop_names(const struct recurrence *recurrence, const char **out);
 
 /* Points in lexicographic order: the first; the next, in place.  False when there is none. */
 bool recurrence_first(const struct recurrence *recurrence, int64_t *point);

@@ -78,7 +78,7 @@ static bool parse_line(struct equations_draft *draft, size_t *at)
 	const char *loops[RECURRENCE_LOOPS_MOST + 1];
 	struct term_names names = {draft->reading, loops, draft, find_stream};
 	struct scan_fault fault;
-	recurrence_loop_names(draft->recurrence, loops);
+	loop_names(draft->recurrence->loops, draft->recurrence->loop_count, loops);
 	const struct term *left = term_parse_place(arena, text, at, &names, &fault);
 	if (!left)
 		return refuse_equation(draft, fault.from, fault.to, fault.text);
@@ -512,7 +512,7 @@ static bool find_chain(
 /* A name that neither a loop nor a stream has. */
 static const char *own_name(const struct derivation *to, const char *name)
 {
-	while (recurrence_loop_named(to->recurrence, name) >= 0 ||
+	while (loop_named(to->recurrence->loops, to->recurrence->loop_count, name) >= 0 ||
 		recurrence_stream_named(to->recurrence, name) >= 0)
 		name = arena_format(to->arena, "%s_", name);
 	return name;
@@ -617,11 +617,11 @@ static const struct term *read_memory(struct derivation *to, int operand, const 
 	int replaced, const struct affine *instead)
 {
 	struct arena *arena = to->arena;
-	const struct dataspace *from = &to->einsum->operands[operand];
+	const struct dataspace *from = &to->einsum->shape.spaces[operand];
 	struct affine *place = arena_copy(arena, from->ranks, sizeof from->ranks);
 	int memory = -1;
 	for (int i = 0; i < operand; i++)
-		if (text_equal(to->einsum->operands[i].name, from->name))
+		if (text_equal(to->einsum->shape.spaces[i].name, from->name))
 			memory = to->memories[i];
 	if (memory < 0)
 		memory = add_stream(to, from, STREAM_INPUT, own_name(to, name));
@@ -650,7 +650,7 @@ static bool derive_load(struct derivation *to, const struct recurrence_load *loa
 {
 	struct arena *arena = to->arena;
 	struct recurrence *recurrence = to->recurrence;
-	const struct dataspace *from = &to->einsum->operands[load->operand];
+	const struct dataspace *from = &to->einsum->shape.spaces[load->operand];
 	const struct term *begun = has_begun(to, load->before);
 	int64_t stay[RECURRENCE_LOOPS_MOST] = {0}, shift[RECURRENCE_LOOPS_MOST] = {0};
 	const struct loop *along = &recurrence->loops[load->along];
@@ -681,7 +681,7 @@ static bool derive_read(struct derivation *to, int operand, const struct term **
 {
 	struct arena *arena = to->arena;
 	const struct recurrence_einsum *einsum = to->einsum;
-	const struct dataspace *from = &einsum->operands[operand];
+	const struct dataspace *from = &einsum->shape.spaces[operand];
 	const struct term *inside[RECURRENCE_LOOPS_MOST], *when = NULL;
 	int64_t here[RECURRENCE_LOOPS_MOST] = {0};
 	const struct recurrence_load *load = NULL;
@@ -720,14 +720,15 @@ static bool derive_sum(struct derivation *to, const struct term *product)
 {
 	struct arena *arena = to->arena;
 	struct recurrence *recurrence = to->recurrence;
-	const struct dataspace *operand = &to->einsum->operands[to->einsum->operand_count - 1];
+	const struct dataspace *operand =
+		&to->einsum->shape.spaces[to->einsum->shape.space_count - 1];
 	const struct term *last = NULL, *before;
 	int64_t vector[RECURRENCE_LOOPS_MOST], here[RECURRENCE_LOOPS_MOST] = {0};
 	struct lattice chain;
 	if (!find_chain(to, operand, &chain))
 		return false;
 	int stream = add_stream(to, operand, STREAM_RECURRENT, own_name(to, operand->name));
-	to->einsum->streams[to->einsum->operand_count - 1] = stream;
+	to->einsum->streams[to->einsum->shape.space_count - 1] = stream;
 	before = to->einsum->sum == TERM_ADD ? term_number(arena, 0) : product;
 	for (int r = chain.rank - 1; r >= 0; r--) {
 		/* From the end of all inner loops to where they begin. */
@@ -773,7 +774,7 @@ static bool begin_early(struct derivation *to)
 	for (int i = 0; i < to->einsum->load_count; i++) {
 		const struct recurrence_load *load = &to->einsum->loads[i];
 		struct loop *before = &recurrence->loops[load->before];
-		uint32_t seen = dataspace_loops(&to->einsum->operands[load->operand]);
+		uint32_t seen = dataspace_loops(&to->einsum->shape.spaces[load->operand]);
 		int64_t more = recurrence->loops[load->along].extent -
 			       (to->least[load->before] - before->least);
 		if (load->along == load->before || seen >> load->before & 1 ||
@@ -782,7 +783,7 @@ static bool begin_early(struct derivation *to)
 				arena_format(to->arena,
 					"'%s' cannot be shifted in along '%s' before '%s': it sees the "
 					"first of them, not the second, and is summed up",
-					to->einsum->operands[load->operand].name,
+					to->einsum->shape.spaces[load->operand].name,
 					recurrence->loops[load->along].name, before->name));
 		if (more > 0) {
 			before->least -= more;
@@ -795,10 +796,14 @@ static bool begin_early(struct derivation *to)
 bool recurrence_einsum(struct arena *arena, struct recurrence_einsum *einsum,
 	struct recurrence *recurrence, const char **why)
 {
+	const struct shape *shape = &einsum->shape;
 	struct derivation to = {.arena = arena, .einsum = einsum, .recurrence = recurrence};
 	const struct term *product = NULL, *value = NULL;
+	*recurrence = (struct recurrence){.loop_count = shape->dimension_count};
+	memcpy(recurrence->loops, shape->dimensions,
+		(size_t)shape->dimension_count * sizeof *shape->dimensions);
 	bool good = begin_early(&to);
-	for (int i = 0; good && i + 1 < einsum->operand_count; i++) {
+	for (int i = 0; good && i + 1 < shape->space_count; i++) {
 		good = derive_read(&to, i, &value);
 		product = product ? term_make(arena, TERM_MULTIPLY, product, value, NULL) : value;
 	}
@@ -808,26 +813,27 @@ bool recurrence_einsum(struct arena *arena, struct recurrence_einsum *einsum,
 	return good;
 }
 
-static bool too_many(struct arena *arena, const char *name, int loops, const char **why)
+/* Moves the dataspace that is written behind the others. */
+static void write_last(struct shape *shape)
 {
-	*why = arena_format(arena, "'%s' has %d loops, a recurrence at most %d", name, loops,
-		RECURRENCE_LOOPS_MOST);
-	return false;
+	for (int t = 0; t + 1 < shape->space_count; t++)
+		if (shape->spaces[t].written) {
+			struct dataspace written = shape->spaces[t];
+			shape->spaces[t] = shape->spaces[t + 1];
+			shape->spaces[t + 1] = written;
+		}
 }
 
 bool recurrence_einsum_of_shape(struct arena *arena, const struct shape *shape,
-	struct recurrence_einsum *einsum, struct recurrence *out, const char **why)
+	struct recurrence_einsum *out, const char **why)
 {
-	*out = (struct recurrence){.loop_count = shape->dimension_count};
-	*einsum = (struct recurrence_einsum){.sum = TERM_ADD};
-	if (shape->dimension_count > RECURRENCE_LOOPS_MOST)
-		return too_many(arena, shape->name, shape->dimension_count, why);
-	for (int d = 0; d < shape->dimension_count; d++)
-		out->loops[d] = shape->dimensions[d];
-	for (int written = 0; written < 2; written++)
-		for (int t = 0; t < shape->space_count; t++)
-			if (shape->spaces[t].written == written)
-				einsum->operands[einsum->operand_count++] = shape->spaces[t];
+	if (shape->dimension_count > RECURRENCE_LOOPS_MOST) {
+		*why = arena_format(arena, "'%s' has %d loops, a recurrence at most %d",
+			shape->name, shape->dimension_count, RECURRENCE_LOOPS_MOST);
+		return false;
+	}
+	*out = (struct recurrence_einsum){.shape = *shape, .sum = TERM_ADD};
+	write_last(&out->shape);
 	return true;
 }
 
@@ -842,8 +848,7 @@ bool recurrence_einsum_sum(
 }
 
 bool recurrence_einsum_of_op(struct arena *arena, const struct workload *workload,
-	const struct op *op, struct recurrence_einsum *einsum, struct recurrence *out,
-	const char **why)
+	const struct op *op, struct recurrence_einsum *out, const char **why)
 {
 	enum term_kind sum;
 	if (!recurrence_einsum_sum(op->primitive, op->has_constant, &sum)) {
@@ -851,24 +856,25 @@ bool recurrence_einsum_of_op(struct arena *arena, const struct workload *workloa
 			arena, "'%s' is not a sum of products, a sum, a max or a min", op->name);
 		return false;
 	}
-	if (!recurrence_einsum_of_shape(arena, op_shape(arena, workload, op), einsum, out, why))
+	if (!recurrence_einsum_of_shape(arena, op_shape(arena, workload, op), out, why))
 		return false;
-	einsum->sum = sum;
-	for (int i = 0; i < einsum->operand_count; i++)
-		einsum->operands[i].span = op->span;
+	out->sum = sum;
+	for (int i = 0; i < out->shape.space_count; i++)
+		out->shape.spaces[i].span = op->span;
 	return true;
 }
 
-void recurrence_einsum_squeeze(struct recurrence_einsum *einsum, struct recurrence *recurrence)
+void recurrence_einsum_squeeze(struct recurrence_einsum *einsum)
 {
+	struct shape *shape = &einsum->shape;
 	int kept = 0;
-	for (int i = 0; i < recurrence->loop_count; i++) {
-		const struct loop loop = recurrence->loops[i];
+	for (int i = 0; i < shape->dimension_count; i++) {
+		const struct loop loop = shape->dimensions[i];
 		/* The last one stays: a recurrence has a loop. */
-		bool goes = loop.extent == 1 && recurrence->loop_count - i + kept > 1;
-		for (int t = 0; t < einsum->operand_count; t++)
-			for (int k = 0; k < einsum->operands[t].rank_count; k++) {
-				struct affine *place = &einsum->operands[t].ranks[k];
+		bool goes = loop.extent == 1 && shape->dimension_count - i + kept > 1;
+		for (int t = 0; t < shape->space_count; t++)
+			for (int k = 0; k < shape->spaces[t].rank_count; k++) {
+				struct affine *place = &shape->spaces[t].ranks[k];
 				int64_t by = place->coefficient[i];
 				place->coefficient[i] = 0;
 				if (goes)
@@ -877,32 +883,35 @@ void recurrence_einsum_squeeze(struct recurrence_einsum *einsum, struct recurren
 					place->coefficient[kept] = by;
 			}
 		if (!goes)
-			recurrence->loops[kept++] = loop;
+			shape->dimensions[kept++] = loop;
 	}
-	recurrence->loop_count = kept;
+	shape->dimension_count = kept;
+	shape_finish(shape);
 }
 
-bool recurrence_einsum_split(struct arena *arena, struct recurrence_einsum *einsum,
-	struct recurrence *recurrence, int loop, int64_t size, const char **why)
+bool recurrence_einsum_split(struct arena *arena, struct recurrence_einsum *einsum, int loop,
+	int64_t size, const char **why)
 {
-	struct loop *inner = &recurrence->loops[loop];
-	int tiles = recurrence->loop_count;
+	struct shape *shape = &einsum->shape;
+	struct loop *inner = &shape->dimensions[loop];
+	int tiles = shape->dimension_count;
 	int64_t extent = inner->extent, least = inner->least;
 	if (tiles == RECURRENCE_LOOPS_MOST) {
 		*why = "splitting makes a loop more, and there are eight at most";
 		return false;
 	}
-	recurrence->loops[recurrence->loop_count++] =
+	shape->dimensions[shape->dimension_count++] =
 		(struct loop){.name = arena_format(arena, "%s_tile", inner->name),
 			.extent = number_ceil_div(extent, size)};
 	*inner = (struct loop){.name = inner->name, .extent = size};
 	einsum->splits[einsum->split_count++] =
 		(struct recurrence_split){loop, tiles, size, extent};
-	for (int i = 0; i < einsum->operand_count; i++)
-		for (int k = 0; k < einsum->operands[i].rank_count; k++) {
-			struct affine *place = &einsum->operands[i].ranks[k];
+	for (int i = 0; i < shape->space_count; i++)
+		for (int k = 0; k < shape->spaces[i].rank_count; k++) {
+			struct affine *place = &shape->spaces[i].ranks[k];
 			place->offset += place->coefficient[loop] * least;
 			place->coefficient[tiles] = place->coefficient[loop] * size;
 		}
+	shape_finish(shape);
 	return true;
 }

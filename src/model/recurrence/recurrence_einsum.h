@@ -54,9 +54,10 @@ struct recurrence_load {
  * two points share is an input of its own name.
  */
 struct recurrence_einsum {
+	/* Loops and operands.  The last operand is written; those that are read are multiplied.  Coefficients may be
+	 * negative, and loops begin where they like. */
+	struct shape shape;
 	enum term_kind sum; /* TERM_ADD; TERM_MAX, TERM_MIN */
-	int operand_count;  /* the last one is written; what is read is multiplied */
-	struct dataspace operands[SHAPE_SPACES_MOST];
 	/* Loops in the order in which the sum goes through them, outermost first; those that are not
 	 * listed come before, as the loops stand. */
 	int order_count, order[RECURRENCE_LOOPS_MOST];
@@ -67,34 +68,32 @@ struct recurrence_einsum {
 	int streams[SHAPE_SPACES_MOST]; /* what comes out: the stream of each operand's name */
 };
 
-/* For a recurrence that has loops, which are all that a place is made of, and nothing else.  False
- * and *why if it is none; then the recurrence is of no use. */
+/* Derives the recurrence of an einsum.  False and *why if it has none; then *out is of no use. */
 bool recurrence_einsum(struct arena *arena, struct recurrence_einsum *einsum,
-	struct recurrence *recurrence, const char **why);
+	struct recurrence *out, const char **why);
 
 /*
  * Splits a loop of an einsum that is not derived yet: the loop has `size` steps, its tiles are a loop
  * more, after all others, called NAME_tile.  A last tile that is not full is padded: its points read
  * zeros and write nothing.  False and *why if there are too many loops.
  */
-bool recurrence_einsum_split(struct arena *arena, struct recurrence_einsum *einsum,
-	struct recurrence *recurrence, int loop, int64_t size, const char **why);
+bool recurrence_einsum_split(struct arena *arena, struct recurrence_einsum *einsum, int loop,
+	int64_t size, const char **why);
 
 /* Takes the loops of one step out of an einsum that is not derived yet. */
-void recurrence_einsum_squeeze(struct recurrence_einsum *einsum, struct recurrence *recurrence);
+void recurrence_einsum_squeeze(struct recurrence_einsum *einsum);
 
-/* Takes the loops and operands of a sum of products for recurrence_einsum: dimension d is loop d, dataspace t
- * operand t, except that the written one comes last.  The order is that of the dimensions. */
+/* Makes a shape a sum of products, with the written dataspace last, in the order of the dimensions.  False and *why
+ * if it has too many. */
 bool recurrence_einsum_of_shape(struct arena *arena, const struct shape *shape,
-	struct recurrence_einsum *einsum, struct recurrence *out, const char **why);
+	struct recurrence_einsum *out, const char **why);
 
 /* Finds the sum of an op: of products, of one tensor, max or min, a copy; false: it is none of these. */
 bool recurrence_einsum_sum(
 	const struct primitive *primitive, bool has_constant, enum term_kind *out);
 
-/* The same for such an op of a graph, by its shape (op_shape). */
+/* The same of such an op of a graph, by its shape (op_shape). */
 bool recurrence_einsum_of_op(struct arena *arena, const struct workload *workload,
-	const struct op *op, struct recurrence_einsum *einsum, struct recurrence *out,
-	const char **why);
+	const struct op *op, struct recurrence_einsum *out, const char **why);
 
 #endif

@@ -28,7 +28,7 @@ static bool read_loop(
 }
 
 static bool read_loops(
-	const struct reading *reading, const struct node *loops, struct recurrence *recurrence)
+	const struct reading *reading, const struct node *loops, struct loop *out, int *count)
 {
 	if (!loops)
 		return false;
@@ -37,8 +37,8 @@ static bool read_loops(
 			reading, loops, "there are 1 to 8 loops, not %zu", loops->count);
 	bool good = true;
 	for (size_t i = 0; i < loops->count; i++)
-		good &= read_loop(reading, &loops->entries[i], &recurrence->loops[i]);
-	recurrence->loop_count = (int)loops->count;
+		good &= read_loop(reading, &loops->entries[i], &out[i]);
+	*count = (int)loops->count;
 	return good;
 }
 
@@ -54,7 +54,7 @@ static bool read_condition(const struct reading *reading, const struct node *nod
 	struct term_names names = {.reading = reading, .loops = loops};
 	struct scan_fault fault = {0};
 	size_t at = 0;
-	recurrence_loop_names(recurrence, loops);
+	loop_names(recurrence->loops, recurrence->loop_count, loops);
 	const struct term *term = term_parse(reading->arena, node->text, &at, &names, &fault);
 	if (term) {
 		at += strspn(node->text + at, " \t\r\n");
@@ -127,7 +127,7 @@ static bool read_dependence(
 	for (int i = 0; i < recurrence->loop_count; i++)
 		zero &= !vector[i];
 	if (good && zero)
-		return reading_refuse(reading, node, "a point cannot depend on itself");
+		return reading_refuse(reading, node, "a dependence of a point on itself");
 	if (good &&
 		!recurrence_depend(reading->arena, recurrence, stream, vector, when, node->span))
 		return reading_refuse(
@@ -191,7 +191,7 @@ static bool read_equations(
 struct einsum_draft {
 	const struct reading *reading;
 	const struct node *text;
-	const struct recurrence *recurrence;
+	const struct shape *shape;
 	uint32_t named; /* loops, as bits */
 };
 
@@ -204,7 +204,7 @@ static bool einsum_refuse(const struct einsum_draft *draft, size_t at, size_t en
 /* The loop of a word; -1 after complaining. */
 static int loop_of(struct einsum_draft *draft, const struct word *word)
 {
-	int loop = recurrence_loop_named(draft->recurrence, word->text);
+	int loop = shape_dimension(draft->shape, word->text);
 	if (loop >= 0) {
 		draft->named |= UINT32_C(1) << loop;
 		return loop;
@@ -212,7 +212,9 @@ static int loop_of(struct einsum_draft *draft, const struct word *word)
 	struct arena *arena = draft->reading->arena;
 	einsum_refuse(draft, word->at, word->end,
 		arena_format(arena, "'%s' is not a loop%s", word->text,
-			suggestion(arena, recurrence_loop_near(draft->recurrence, word->text),
+			suggestion(arena,
+				loop_near(draft->shape->dimensions, draft->shape->dimension_count,
+					word->text),
 				"; give its extent in 'loops'")));
 	return -1;
 }
@@ -243,10 +245,10 @@ static bool read_operand(struct einsum_draft *draft, const struct line_operand *
 static bool check_loops(
 	struct einsum_draft *draft, const struct op_line *line, uint32_t written, uint32_t reduced)
 {
-	const struct recurrence *recurrence = draft->recurrence;
+	const struct shape *shape = draft->shape;
 	struct arena *arena = draft->reading->arena;
-	for (int i = 0; i < recurrence->loop_count; i++) {
-		const char *name = recurrence->loops[i].name, *why = NULL;
+	for (int i = 0; i < shape->dimension_count; i++) {
+		const char *name = shape->dimensions[i].name, *why = NULL;
 		uint32_t bit = UINT32_C(1) << i;
 		if (!(draft->named & bit))
 			why = "nothing in the einsum has the loop '%s'";
@@ -262,18 +264,17 @@ static bool check_loops(
 }
 
 /* A tensor has one rank. */
-static bool check_ranks(struct einsum_draft *draft, const struct op_line *line,
-	const struct recurrence_einsum *einsum)
+static bool check_ranks(struct einsum_draft *draft, const struct op_line *line)
 {
-	for (int i = 0; i < einsum->operand_count - 1; i++)
+	const struct dataspace *spaces = draft->shape->spaces;
+	for (int i = 0; i < draft->shape->space_count - 1; i++)
 		for (int k = 0; k < i; k++)
-			if (text_equal(einsum->operands[i].name, einsum->operands[k].name) &&
-				einsum->operands[i].rank_count != einsum->operands[k].rank_count)
+			if (text_equal(spaces[i].name, spaces[k].name) &&
+				spaces[i].rank_count != spaces[k].rank_count)
 				return einsum_refuse(draft, line->reads[i].at, line->reads[i].end,
 					arena_format(draft->reading->arena,
-						"'%s' has %d indices elsewhere",
-						einsum->operands[i].name,
-						einsum->operands[k].rank_count));
+						"'%s' has %d indices elsewhere", spaces[i].name,
+						spaces[k].rank_count));
 	return true;
 }
 
@@ -281,14 +282,14 @@ static bool check_ranks(struct einsum_draft *draft, const struct op_line *line,
  * `einsum: "C[m,n] = sum(k) A[m,k] * B[k,n]"` over loops that are known, in the notation of ops
  * (op_line.h).
  */
-static bool read_einsum(const struct reading *reading, const struct node *text,
-	const struct recurrence *recurrence, struct recurrence_einsum *einsum)
+static bool read_einsum(
+	const struct reading *reading, const struct node *text, struct recurrence_einsum *einsum)
 {
-	struct einsum_draft draft = {.reading = reading, .text = text, .recurrence = recurrence};
+	struct shape *shape = &einsum->shape;
+	struct einsum_draft draft = {.reading = reading, .text = text, .shape = shape};
 	struct op_line *line = arena_new(reading->arena, struct op_line);
 	struct scan_fault fault;
 	uint32_t written = 0, reduced = 0, read = 0;
-	*einsum = (struct recurrence_einsum){0};
 	if (text->kind != NODE_SCALAR)
 		return reading_refuse(reading, text,
 			"'einsum' is a text such as \"C[m,n] = sum(k) A[m,k] * B[k,n]\"");
@@ -300,10 +301,12 @@ static bool read_einsum(const struct reading *reading, const struct node *text,
 	for (int i = 0; i <= line->read_count; i++) {
 		const struct line_operand *from =
 			i < line->read_count ? &line->reads[i] : &line->output;
-		if (!read_operand(&draft, from, &einsum->operands[einsum->operand_count++],
-			    i < line->read_count ? &read : &written))
+		struct dataspace *space = &shape->spaces[shape->space_count++];
+		if (!read_operand(&draft, from, space, i < line->read_count ? &read : &written))
 			return false;
+		space->written = i == line->read_count;
 	}
+	shape_finish(shape);
 	for (int i = 0; i < line->reduction_count && i < RECURRENCE_LOOPS_MOST; i++) {
 		int loop = loop_of(&draft, &line->reductions[i]);
 		if (loop < 0)
@@ -311,7 +314,7 @@ static bool read_einsum(const struct reading *reading, const struct node *text,
 		reduced |= UINT32_C(1) << loop;
 		einsum->order[einsum->order_count++] = loop;
 	}
-	return check_loops(&draft, line, written, reduced) && check_ranks(&draft, line, einsum);
+	return check_loops(&draft, line, written, reduced) && check_ranks(&draft, line);
 }
 
 /* The op of a graph that `op:` names; without one the only op.  NULL after complaining. */
@@ -342,33 +345,34 @@ static const struct op *find_op(
 
 /* A loop by name; -1 after complaining. */
 static int named_loop(
-	const struct reading *reading, const struct node *node, const struct recurrence *recurrence)
+	const struct reading *reading, const struct node *node, const struct shape *shape)
 {
 	const char *name = NULL;
 	if (!node_text(reading, node, "a loop", &name))
 		return -1;
-	int loop = recurrence_loop_named(recurrence, name);
+	int loop = shape_dimension(shape, name);
 	if (loop >= 0)
 		return loop;
 	reading_refuse(reading, node, "'%s' is not a loop%s", name,
-		suggestion(reading->arena, recurrence_loop_near(recurrence, name), ""));
+		suggestion(reading->arena,
+			loop_near(shape->dimensions, shape->dimension_count, name), ""));
 	return -1;
 }
 
 /* A list of loops, each once; the number of them, -1 after complaining. */
 static int read_loop_list(const struct reading *reading, const struct node *list,
-	const struct recurrence *recurrence, int *loops)
+	const struct shape *shape, int *loops)
 {
 	size_t count = !list ? 0 : list->kind == NODE_LIST ? list->count : 1;
 	uint32_t seen = 0;
 	for (size_t i = 0; i < count; i++) {
 		const struct node *item = node_item(list, i);
-		int loop = named_loop(reading, item, recurrence);
+		int loop = named_loop(reading, item, shape);
 		if (loop < 0)
 			return -1;
 		if (seen >> loop & 1) {
-			reading_refuse(reading, item, "the loop '%s' is listed twice",
-				recurrence->loops[loop].name);
+			reading_refuse(reading, item, "the loop '%s' is there twice",
+				shape->dimensions[loop].name);
 			return -1;
 		}
 		seen |= UINT32_C(1) << loop;
@@ -377,16 +381,16 @@ static int read_loop_list(const struct reading *reading, const struct node *list
 	return (int)count;
 }
 
-static bool read_splits(const struct reading *reading, const struct node *node,
-	struct recurrence_einsum *einsum, struct recurrence *recurrence)
+static bool read_splits(
+	const struct reading *reading, const struct node *node, struct recurrence_einsum *einsum)
 {
-	const struct recurrence whole = *recurrence;
+	const struct shape whole = einsum->shape;
 	const char *why = NULL;
 	bool good = true;
 	for (size_t i = 0; node && i < node->count; i++) {
 		const struct node_entry *entry = &node->entries[i];
 		const char *what = arena_format(reading->arena, "'%s' in split", entry->key);
-		int loop = recurrence_loop_named(&whole, entry->key);
+		int loop = shape_dimension(&whole, entry->key);
 		int64_t size = 0;
 		if (loop < 0)
 			diag_error(
@@ -394,22 +398,22 @@ static bool read_splits(const struct reading *reading, const struct node *node,
 		good = node_integer(
 			       reading, entry->value, what, 1, RECURRENCE_EXTENT_MOST, &size) &&
 		       loop >= 0 && good;
-		if (good && !recurrence_einsum_split(
-				    reading->arena, einsum, recurrence, loop, size, &why))
+		if (good && !recurrence_einsum_split(reading->arena, einsum, loop, size, &why))
 			good = reading_refuse(reading, entry->value, "%s", why);
 	}
 	return good;
 }
 
 /* `load: {B: [k, m]}`: B is shifted in along k before m begins. */
-static bool read_loads(const struct reading *reading, const struct node *node,
-	struct recurrence_einsum *einsum, const struct recurrence *recurrence)
+static bool read_loads(
+	const struct reading *reading, const struct node *node, struct recurrence_einsum *einsum)
 {
+	const struct shape *shape = &einsum->shape;
 	for (size_t i = 0; node && i < node->count; i++) {
 		const struct node_entry *entry = &node->entries[i];
 		int operand = -1;
-		for (int k = 0; k < einsum->operand_count - 1; k++)
-			if (text_equal(einsum->operands[k].name, entry->key))
+		for (int k = 0; k < shape->space_count - 1; k++)
+			if (text_equal(shape->spaces[k].name, entry->key))
 				operand = k;
 		if (operand < 0) {
 			diag_error(reading->diag, entry->key_span, "'%s' is not read", entry->key);
@@ -420,8 +424,8 @@ static bool read_loads(const struct reading *reading, const struct node *node,
 				"'%s' is shifted in along a loop before another one begins: a list "
 				"of two",
 				entry->key);
-		int along = named_loop(reading, entry->value->items[0], recurrence);
-		int before = named_loop(reading, entry->value->items[1], recurrence);
+		int along = named_loop(reading, entry->value->items[0], shape);
+		int before = named_loop(reading, entry->value->items[1], shape);
 		if (along < 0 || before < 0)
 			return false;
 		if (einsum->load_count == SHAPE_SPACES_MOST)
@@ -435,27 +439,26 @@ static bool read_loads(const struct reading *reading, const struct node *node,
 /* Reads the options of a derivation: `split: {m: 4}`, `sum: [k_tile, k]`, `reread: [m_tile]`,
  * `load: {B: [k, m]}`. */
 static bool read_tiles(const struct reading *reading, const struct space_time_form *form,
-	struct recurrence_einsum *einsum, struct recurrence *recurrence)
+	struct recurrence_einsum *einsum)
 {
 	int loops[RECURRENCE_LOOPS_MOST];
 	/* The other entries may name tiles, and without a split none exist. */
-	if (!read_splits(reading, form->split, einsum, recurrence))
+	if (!read_splits(reading, form->split, einsum))
 		return false;
-	int count = read_loop_list(reading, form->sum, recurrence, loops);
+	int count = read_loop_list(reading, form->sum, &einsum->shape, loops);
 	if (count > 0) {
 		einsum->order_count = count;
 		memcpy(einsum->order, loops, sizeof loops);
 	}
-	int reread = read_loop_list(reading, form->reread, recurrence, loops);
+	int reread = read_loop_list(reading, form->reread, &einsum->shape, loops);
 	for (int i = 0; i < reread; i++)
 		einsum->reread |= UINT32_C(1) << loops[i];
-	return read_loads(reading, form->load, einsum, recurrence) && count >= 0 && reread >= 0;
+	return read_loads(reading, form->load, einsum) && count >= 0 && reread >= 0;
 }
 
 /* The einsum of the problem, or of the graph's op, that stands beside. */
 static bool take_beside(struct reader *map, const struct space_time_form *form,
-	const struct space_time_beside *beside, struct recurrence_einsum *einsum,
-	struct recurrence *out)
+	const struct space_time_beside *beside, struct recurrence_einsum *out)
 {
 	const struct reading *reading = map->reading;
 	const struct node *name = form->op, *loops = form->loops;
@@ -468,15 +471,14 @@ static bool take_beside(struct reader *map, const struct space_time_form *form,
 		return reading_refuse(
 			reading, name, "a problem is one op; 'op' names one of a workload");
 	if (beside->problem) {
-		if (!recurrence_einsum_of_shape(reading->arena, beside->problem, einsum, out, &why))
+		if (!recurrence_einsum_of_shape(reading->arena, beside->problem, out, &why))
 			return reading_refuse(reading, map->map, "%s", why);
-		recurrence_einsum_squeeze(einsum, out);
+		recurrence_einsum_squeeze(out);
 		return true;
 	}
 	const struct op *op = find_op(map, name, beside->workload);
-	return op &&
-	       (recurrence_einsum_of_op(reading->arena, beside->workload, op, einsum, out, &why) ||
-		       reading_refuse(reading, name ? name : map->map, "%s", why));
+	return op && (recurrence_einsum_of_op(reading->arena, beside->workload, op, out, &why) ||
+			     reading_refuse(reading, name ? name : map->map, "%s", why));
 }
 
 /* The recurrence of an einsum, in tiles where the spec or a plan says so. */
@@ -487,8 +489,8 @@ static bool derive(struct reader *map, const struct space_time_form *form,
 	struct arena *arena = map->reading->arena;
 	const char *why = NULL;
 	out->einsum = arena_copy(arena, einsum, sizeof *einsum);
-	out->loops = arena_copy(arena, &out->recurrence, sizeof out->recurrence);
-	if (!read_tiles(map->reading, form, einsum, &out->recurrence))
+	out->whole = &out->einsum->shape;
+	if (!read_tiles(map->reading, form, einsum))
 		return false;
 	if (beside && beside->plan) {
 		struct reader plan;
@@ -496,7 +498,7 @@ static bool derive(struct reader *map, const struct space_time_form *form,
 		if (!noun_open(&plan, map->reading, beside->plan, "projection", &space_time_noun))
 			return false;
 		fields_read_form(&plan, &space_time_noun, SPACE_TIME_TILES, &tiles, NULL);
-		if (!read_tiles(map->reading, &tiles, einsum, &out->recurrence))
+		if (!read_tiles(map->reading, &tiles, einsum))
 			return false;
 	}
 	return recurrence_einsum(arena, einsum, &out->recurrence, &why) ||
@@ -519,7 +521,7 @@ bool space_time_body(struct reader *map, struct space_time_form *form,
 	bool is_beside = beside && (beside->problem || beside->workload);
 	if (first && is_beside)
 		return reading_refuse(map->reading, first,
-			"the %s beside already gives the computation; remove one",
+			"the %s beside says already what is computed",
 			beside->problem ? "problem" : "workload");
 	if (!first && !is_beside)
 		return reading_refuse(map->reading, map->map,
@@ -531,14 +533,16 @@ bool space_time_body(struct reader *map, struct space_time_form *form,
 			(equations ? 0 : SPACE_TIME_TILES),
 		form, NULL);
 	if (equations)
-		return read_loops(reading, form->loops, recurrence) &&
+		return read_loops(
+			       reading, form->loops, recurrence->loops, &recurrence->loop_count) &&
 		       read_condition(
 			       reading, form->domain, "domain", recurrence, &recurrence->domain) &&
 		       read_equations(map, form, recurrence);
 	struct recurrence_einsum *einsum = arena_new(map->reading->arena, struct recurrence_einsum);
-	if (is_beside ? !take_beside(map, form, beside, einsum, recurrence)
-		      : !read_loops(reading, form->loops, recurrence) ||
-				!read_einsum(reading, form->einsum, recurrence, einsum))
+	if (is_beside ? !take_beside(map, form, beside, einsum)
+		      : !read_loops(reading, form->loops, einsum->shape.dimensions,
+				&einsum->shape.dimension_count) ||
+				!read_einsum(reading, form->einsum, einsum))
 		return false;
 	if (form->domain)
 		return reading_refuse(reading, form->domain,

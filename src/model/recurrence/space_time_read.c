@@ -73,7 +73,7 @@ static bool parse_reverse(struct transform_text *call, int loop)
 	size_t from = call->at;
 	memcpy(known, projection->space_names, sizeof *known * (size_t)spaces);
 	memcpy(known + spaces, projection->time_names, sizeof *known * (size_t)times);
-	recurrence_loop_names(call->recurrence, known + spaces + times);
+	loop_names(call->recurrence->loops, call->recurrence->loop_count, known + spaces + times);
 	const struct term *term =
 		term_parse(call->reading->arena, call->text->text, &call->at, &names, &fault);
 	if (!term)
@@ -135,10 +135,11 @@ static bool parse_sources(struct transform_text *call, int *loops, int *count)
 		const char *name = take_word(call);
 		if (!name)
 			return false;
-		int loop = recurrence_loop_named(call->recurrence, name);
+		int loop = loop_named(call->recurrence->loops, call->recurrence->loop_count, name);
 		if (loop < 0 || seen >> loop & 1) {
-			const char *near =
-				loop < 0 ? recurrence_loop_near(call->recurrence, name) : NULL;
+			const char *near = loop < 0 ? loop_near(call->recurrence->loops,
+							      call->recurrence->loop_count, name)
+						    : NULL;
 			return transform_refuse(call, from, call->at,
 				arena_format(call->reading->arena, "'%s' is %s%s", name,
 					loop < 0 ? "not a loop" : "named twice",
@@ -235,7 +236,7 @@ static bool parse_reverses(struct transform_text *call)
 		const char *name = take_word(call);
 		if (!name)
 			return false;
-		int loop = recurrence_loop_named(call->recurrence, name);
+		int loop = loop_named(call->recurrence->loops, call->recurrence->loop_count, name);
 		if (loop < 0)
 			return transform_refuse(call, from, call->at,
 				arena_format(
@@ -358,7 +359,7 @@ static bool read_reverse(struct reader *map, const struct node *reverse,
 	bool good = true;
 	for (size_t i = 0; reverse && i < reverse->count; i++) {
 		const struct node_entry *entry = &reverse->entries[i];
-		int loop = recurrence_loop_named(recurrence, entry->key);
+		int loop = loop_named(recurrence->loops, recurrence->loop_count, entry->key);
 		size_t at = 0;
 		if (loop < 0 || entry->value->kind != NODE_SCALAR) {
 			diag_error(map->reading->diag, entry->key_span,

@@ -28,7 +28,7 @@ struct folding_draft {
 
 static int64_t extent_of(const struct space_time *spec, int loop)
 {
-	return spec->loops->loops[loop].extent;
+	return spec->whole->dimensions[loop].extent;
 }
 
 static bool is_split(const struct space_time *spec, const struct folding *folding, int row)
@@ -54,11 +54,10 @@ static bool split_loops(struct folding_draft *making)
 		if (blocks)
 			size = number_ceil_div(extent, size);
 		if (blocks)
-			making->space[r] = making->out->spec.recurrence.loop_count;
+			making->space[r] = making->einsum->shape.dimension_count;
 		if (!number_mul(making->out->folds, blocks ? size : number_ceil_div(extent, size),
 			    &making->out->folds) ||
-			!recurrence_einsum_split(making->arena, making->einsum,
-				&making->out->spec.recurrence, loop, size, &why))
+			!recurrence_einsum_split(making->arena, making->einsum, loop, size, &why))
 			return false;
 	}
 	return true;
@@ -72,7 +71,7 @@ static bool sees(const struct dataspace *operand, int loop)
 /* True if each PE has an element of its own, the same in all steps of the inner loop. */
 static bool is_stationary(const struct folding_draft *making, int operand)
 {
-	const struct dataspace *of = &making->einsum->operands[operand];
+	const struct dataspace *of = &making->einsum->shape.spaces[operand];
 	bool stays = making->inner < 0 || !sees(of, making->inner);
 	for (int r = 0; r < making->folding->rows; r++)
 		stays = stays && sees(of, making->space[r]);
@@ -83,13 +82,13 @@ static bool is_stationary(const struct folding_draft *making, int operand)
  * points share comes to each PE. */
 static bool has_edge(const struct folding_draft *making, int operand)
 {
-	const struct recurrence *recurrence = &making->out->spec.recurrence;
+	const struct shape *shape = &making->einsum->shape;
+	const struct dataspace *of = &shape->spaces[operand];
 	bool handed_on = false, alone = true;
-	for (int i = 0; i < recurrence->loop_count; i++)
-		alone = alone && (recurrence->loops[i].extent == 1 ||
-					 sees(&making->einsum->operands[operand], i));
+	for (int i = 0; i < shape->dimension_count; i++)
+		alone = alone && (shape->dimensions[i].extent == 1 || sees(of, i));
 	for (int r = 0; r < making->folding->rows; r++)
-		handed_on |= !sees(&making->einsum->operands[operand], making->space[r]);
+		handed_on |= !sees(of, making->space[r]);
 	return handed_on || alone;
 }
 
@@ -109,14 +108,14 @@ static bool derive(struct folding_draft *making)
 	}
 	for (int r = 0; r < folding->rows; r++)
 		einsum->order[einsum->order_count++] = making->space[r];
-	for (int i = 0; i < einsum->operand_count; i++) {
+	for (int i = 0; i < einsum->shape.space_count; i++) {
 		bool stays = is_stationary(making, i);
-		if (i < einsum->operand_count - 1 && !stays && !has_edge(making, i))
+		if (i < einsum->shape.space_count - 1 && !stays && !has_edge(making, i))
 			return false;
 		if (!stays)
 			continue;
-		text_add(&name, "%s%s", name.length ? ", " : "", einsum->operands[i].name);
-		if (i < einsum->operand_count - 1 && making->inner >= 0)
+		text_add(&name, "%s%s", name.length ? ", " : "", einsum->shape.spaces[i].name);
+		if (i < einsum->shape.space_count - 1 && making->inner >= 0)
 			einsum->loads[einsum->load_count++] =
 				(struct recurrence_load){i, making->space[0], making->inner};
 	}
@@ -252,10 +251,9 @@ static bool folding_make(const struct space_time *spec, const struct folding *fo
 	struct folding_draft making = {
 		.spec = spec, .folding = folding, .arena = arena, .out = out};
 	int64_t inner[RECURRENCE_LOOPS_MOST] = {0};
-	*out = (struct folded){.spec = {.recurrence = *spec->loops}};
+	*out = (struct folded){.spec = {.whole = spec->whole}};
 	making.einsum = arena_copy(arena, spec->einsum, sizeof *spec->einsum);
 	out->spec.einsum = making.einsum;
-	out->spec.loops = spec->loops;
 	if (!split_loops(&making) || !derive(&making))
 		return false;
 	struct projection *projection = &out->spec.projection;
@@ -305,8 +303,8 @@ static bool choose_time(struct folding_walk *walk)
 /* Loops of time: all that are not PEs. */
 static uint32_t find_time(const struct space_time *spec, const struct folding *folding, int *count)
 {
-	uint32_t left = (UINT32_C(1) << spec->loops->loop_count) - 1;
-	*count = spec->loops->loop_count;
+	uint32_t left = (UINT32_C(1) << spec->whole->dimension_count) - 1;
+	*count = spec->whole->dimension_count;
 	for (int r = 0; r < folding->rows; r++) {
 		bool split = is_split(spec, folding, r);
 		if (!split || folding->orders[r] == FOLD_TILES)
@@ -344,7 +342,7 @@ static bool choose_rows(struct folding_walk *walk, int row, uint32_t taken)
 	bool more = true;
 	if (row == folding->rows)
 		return choose_wires(walk);
-	for (int i = 0; more && i < spec->loops->loop_count; i++) {
+	for (int i = 0; more && i < spec->whole->dimension_count; i++) {
 		if (taken >> i & 1)
 			continue;
 		folding->loops[row] = i;
@@ -373,14 +371,15 @@ bool foldings_visit(const struct space_time *spec,
 
 bool folding_classical(const struct space_time *spec, int operand, struct folding *out)
 {
-	const struct dataspace *of = &spec->einsum->operands[operand];
-	const struct dataspace *result = &spec->einsum->operands[spec->einsum->operand_count - 1];
+	const struct dataspace *of = &spec->einsum->shape.spaces[operand];
+	const struct dataspace *result =
+		&spec->einsum->shape.spaces[spec->einsum->shape.space_count - 1];
 	int loops;
 	*out = (struct folding){.rows = spec->space_rows, .drained = true, .whole = true};
 	int count = 0;
 	for (int reduced = 1; reduced >= 0; reduced--)
 		for (int k = 0; k < of->rank_count; k++)
-			for (int i = 0; i < spec->loops->loop_count; i++) {
+			for (int i = 0; i < spec->whole->dimension_count; i++) {
 				bool taken = false;
 				for (int r = 0; r < count; r++)
 					taken |= out->loops[r] == i;
@@ -397,11 +396,11 @@ bool folding_classical(const struct space_time *spec, int operand, struct foldin
 	/* Tiles are outermost, in the order of rows; then the other loops as they stand. */
 	for (int tiles = 1; tiles >= 0; tiles--)
 		for (int i = 0; i < RECURRENCE_LOOPS_MOST; i++)
-			if (left >> i & 1 && (i >= spec->loops->loop_count) == tiles)
+			if (left >> i & 1 && (i >= spec->whole->dimension_count) == tiles)
 				out->time[out->time_count++] = i;
 	/* an operand stays while a loop runs that is not on the array */
 	return loops <= RECURRENCE_LOOPS_MOST && out->time_count &&
-	       out->time[out->time_count - 1] < spec->loops->loop_count;
+	       out->time[out->time_count - 1] < spec->whole->dimension_count;
 }
 
 /* Sums of products that fit, or the most that does. */
@@ -438,7 +437,8 @@ struct score project_found_score(const struct project_found *found)
 		&found->spec->recurrence, &found->projection, &found->facts, found->ports);
 	if (!found->spec->einsum)
 		return score;
-	score.computes = recurrence_box(found->spec->loops);
+	if (!shape_computes(found->spec->whole, &score.computes))
+		score.computes = INT64_MAX;
 	if (score.pes && score.cycles)
 		score.utilization =
 			(double)score.computes / ((double)score.pes * (double)score.cycles);
@@ -596,8 +596,8 @@ const char *project_tiles_text(
 	for (int i = 0; i < einsum->load_count; i++) {
 		const struct recurrence_load *load = &einsum->loads[i];
 		text_add(&text, "%s%s: [%s, %s]", i ? ", " : "load: {",
-			einsum->operands[load->operand].name, recurrence->loops[load->along].name,
-			recurrence->loops[load->before].name);
+			einsum->shape.spaces[load->operand].name,
+			recurrence->loops[load->along].name, recurrence->loops[load->before].name);
 	}
 	if (einsum->load_count)
 		text_add(&text, "}%s", between);
@@ -693,9 +693,9 @@ static void add_classical(void *self, struct explored *explored, struct arena *a
 	const struct recurrence_einsum *einsum = search->spec->einsum;
 	if (!search->spec->folds)
 		return;
-	explored->beside_count = (size_t)einsum->operand_count;
+	explored->beside_count = (size_t)einsum->shape.space_count;
 	explored->beside = arena_array(arena, struct point, explored->beside_count);
-	for (int i = 0; i < einsum->operand_count; i++) {
+	for (int i = 0; i < einsum->shape.space_count; i++) {
 		struct folding folding;
 		struct point *point = &explored->beside[i];
 		struct project_found *found = arena_new(arena, struct project_found);
