@@ -17,7 +17,7 @@ struct listed_choices {
 	const struct mapping *mapping, *other;
 };
 
-static int64_t bound_of(const struct mapping *mapping, int r, bool spatial, int d)
+static int64_t loop_bound(const struct mapping *mapping, int r, bool spatial, int d)
 {
 	const struct mapping_row *row = &mapping->rows[r];
 	return spatial ? row->spatial[d] : row->temporal[d];
@@ -30,12 +30,13 @@ static bool runs_along_y(const struct mapping *mapping, int r, int d)
 
 static bool loops_in_both(const struct listed_choices *of, int r, bool spatial, int d)
 {
-	return bound_of(of->mapping, r, spatial, d) > 1 && bound_of(of->other, r, spatial, d) > 1;
+	return loop_bound(of->mapping, r, spatial, d) > 1 &&
+	       loop_bound(of->other, r, spatial, d) > 1;
 }
 
 static json_t *make_bound(const struct listed_choices *of, int r, bool spatial, int d)
 {
-	int64_t bound = bound_of(of->mapping, r, spatial, d);
+	int64_t bound = loop_bound(of->mapping, r, spatial, d);
 	int64_t last =
 		mapping_last_round(of->mapping, r, spatial, d, of->shape->dimensions[d].extent);
 	if (last == bound)
@@ -125,7 +126,8 @@ static json_t *make_ops(struct arena *arena, const struct plan *plan)
 	return object;
 }
 
-static void add_stay(struct text *text, const struct plan *plan, const struct residency *stay)
+static void choices_add_stay(
+	struct text *text, const struct plan *plan, const struct residency *stay)
 {
 	text_add(text, "%s%s %d..%d", text->length ? "; " : "",
 		stay->place == PLACE_LX ? "LX" : "HBM", stay->from, stay->to);
@@ -144,7 +146,7 @@ static json_t *make_tensors(struct arena *arena, const struct plan *plan)
 		struct text text = text_open(arena);
 		int tensor = plan->residencies[r].tensor;
 		for (; r < plan->residency_count && plan->residencies[r].tensor == tensor; r++)
-			add_stay(&text, plan, &plan->residencies[r]);
+			choices_add_stay(&text, plan, &plan->residencies[r]);
 		json_object_set_new(object, plan->workload->tensors[tensor].name,
 			json_pack("{s:s}", "stays", text_read(&text)));
 	}
@@ -255,7 +257,7 @@ static bool is_leaf(const json_t *value)
 }
 
 /* Adds a value that both sides have, or one of them; an equal one only if all are shown. */
-static void add_row(struct diff_rows *rows, const char *path, json_t *a, json_t *b)
+static void diff_rows_add_row(struct diff_rows *rows, const char *path, json_t *a, json_t *b)
 {
 	bool equal = a && b && json_equal(a, b);
 	double base = json_number_value(a);
@@ -268,7 +270,7 @@ static void add_row(struct diff_rows *rows, const char *path, json_t *a, json_t 
 	json_array_append_new(rows->list, row);
 }
 
-static void compare(struct diff_rows *rows, const char *path, json_t *a, json_t *b);
+static void compare_choices(struct diff_rows *rows, const char *path, json_t *a, json_t *b);
 
 /* The parts of one side, in its order.  `second`: it is B, and what A has too is compared already. */
 static void compare_parts(
@@ -282,7 +284,7 @@ static void compare_parts(
 		json_t *twin =
 			find_element(rows->arena, other, key, find_turn(rows->arena, whole, i));
 		if (!second || !twin)
-			compare(rows, join(rows->arena, path, key), second ? twin : value,
+			compare_choices(rows, join(rows->arena, path, key), second ? twin : value,
 				second ? value : twin);
 	}
 	json_object_foreach(whole, key, value) {
@@ -290,15 +292,15 @@ static void compare_parts(
 			continue;
 		json_t *twin = json_object_get(other, key);
 		if (!second || !twin)
-			compare(rows, join(rows->arena, path, key), second ? twin : value,
+			compare_choices(rows, join(rows->arena, path, key), second ? twin : value,
 				second ? value : twin);
 	}
 }
 
-static void compare(struct diff_rows *rows, const char *path, json_t *a, json_t *b)
+static void compare_choices(struct diff_rows *rows, const char *path, json_t *a, json_t *b)
 {
 	if (is_leaf(a) || is_leaf(b)) {
-		add_row(rows, path, a, b);
+		diff_rows_add_row(rows, path, a, b);
 		return;
 	}
 	compare_parts(rows, path, a, b, false);
@@ -309,8 +311,8 @@ json_t *diff_tree(struct arena *arena, const struct diff *diff)
 {
 	struct diff_rows choices = {arena, false, diff->all, 0, json_array()};
 	struct diff_rows counts = {arena, true, diff->all, 0, json_array()};
-	compare(&choices, "", diff->a.choices, diff->b.choices);
-	compare(&counts, "", diff->a.counts, diff->b.counts);
+	compare_choices(&choices, "", diff->a.choices, diff->b.choices);
+	compare_choices(&counts, "", diff->a.counts, diff->b.counts);
 	json_t *root = json_pack("{s:b, s:s, s:s}", "equal", !choices.unlike && !counts.unlike, "a",
 		diff->a.name, "b", diff->b.name);
 	if (diff->counting)

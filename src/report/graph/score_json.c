@@ -130,7 +130,7 @@ static struct nest_report nest_report_of(const struct arch *arch, const struct o
 		.score = &nest->score};
 }
 
-static void add_nest(json_t *object, const struct shown_score *of, int step)
+static void score_json_add_nest(json_t *object, const struct shown_score *of, int step)
 {
 	const struct plan *plan = of->outcome->plan;
 	const struct step_count *count = &of->counts->steps[step];
@@ -199,7 +199,7 @@ static json_t *make_ops(const struct shown_score *of)
 		add_staging(object, plan->steps[s].staging);
 		if (!of->simulated)
 			add_phase(object, &of->outcome->cost, s);
-		add_nest(object, of, s);
+		score_json_add_nest(object, of, s);
 		json_array_append_new(list, object);
 	}
 	return list;
@@ -331,7 +331,7 @@ static json_t *sum_bytes(const json_t *op, enum traffic a, enum traffic b)
 	return json_integer(sum);
 }
 
-static void add_ops(struct text *text, const json_t *ops)
+static void score_json_add_ops(struct text *text, const json_t *ops)
 {
 	static const struct result_column columns[] = {
 		{"step", "{.}", NULL},
@@ -497,7 +497,7 @@ const char *score_text(struct arena *arena, const struct outcome *outcome, const
 					       outcome->plan->arch, json_integer_value(estimate))));
 	result_rows(&text, shown, score_rows);
 	json_decref(shown);
-	add_ops(&text, ops);
+	score_json_add_ops(&text, ops);
 	result_rows(&text, tree, runs);
 	add_nests(&text, ops);
 	add_tensors(&text, tree);
@@ -608,7 +608,7 @@ static void add_resources(struct text *text, const struct outcome *outcome)
 	text_add(text, "\n%s", listing_text(listing));
 }
 
-static bool is_in_lx(const struct plan *plan, int tensor)
+static bool plan_is_in_lx(const struct plan *plan, int tensor)
 {
 	for (int r = 0; r < plan->residency_count; r++)
 		if (plan->residencies[r].tensor == tensor && plan->residencies[r].place == PLACE_LX)
@@ -622,7 +622,7 @@ static bool has_copy_in_lx(const struct plan *plan, int tensor)
 	const struct workload *workload = plan->workload;
 	for (size_t o = 0; o < workload->op_count; o++)
 		if (workload->ops[o].move && workload->ops[o].reads[0].tensor == tensor &&
-			is_in_lx(plan, workload->ops[o].writes[0].tensor))
+			plan_is_in_lx(plan, workload->ops[o].writes[0].tensor))
 			return true;
 	return false;
 }
@@ -657,7 +657,7 @@ static void add_tensor_reasons(
 	struct listing *listing = listing_open(text->arena, titles);
 	for (size_t t = 0; t < plan->workload->tensor_count; t++) {
 		const struct tensor *tensor = &plan->workload->tensors[t];
-		if (is_in_lx(plan, (int)t))
+		if (plan_is_in_lx(plan, (int)t))
 			continue;
 		struct arena *scratch = arena_open();
 		listing_cell(listing, "%s", tensor->name);

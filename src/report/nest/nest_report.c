@@ -86,7 +86,7 @@ static int count_named(const struct nest_projection *projection, int k)
 	return count;
 }
 
-static void add_term(struct text *text, bool *any, int64_t factor)
+static void nest_report_add_term(struct text *text, bool *any, int64_t factor)
 {
 	text_add(text, *any ? " + " : " ");
 	if (factor != 1)
@@ -95,7 +95,7 @@ static void add_term(struct text *text, bool *any, int64_t factor)
 }
 
 /* "X = N", "t = 4 K@buffer + K@register + X". */
-static void add_sum(struct text *text, const struct nest_report *report, int axis)
+static void nest_report_add_sum(struct text *text, const struct nest_report *report, int axis)
 {
 	const struct nest_projection *projection = report->projection;
 	bool any = false, skewed[2] = {false, false};
@@ -106,14 +106,14 @@ static void add_sum(struct text *text, const struct nest_report *report, int axi
 			skewed[y] |= loop->space[y] > 0 && loop->time > 0;
 		if (!is_of(loop, axis))
 			continue;
-		add_term(text, &any, axis < 2 ? loop->space[axis] : loop->time);
+		nest_report_add_term(text, &any, axis < 2 ? loop->space[axis] : loop->time);
 		text_add(text, "%s", report->shape->dimensions[loop->dimension].name);
 		if (count_named(projection, k) > 1)
 			text_add(text, "@%s", report->arch->levels[loop->row].name);
 	}
 	for (int y = 0; axis == 2 && y < 2; y++)
 		if (skewed[y]) {
-			add_term(text, &any, 1);
+			nest_report_add_term(text, &any, 1);
 			text_add(text, "%s", axes[y]);
 		}
 	if (!any)
@@ -125,7 +125,7 @@ static const char *sums_text(struct arena *arena, const struct nest_report *repo
 {
 	struct text text = text_open(arena);
 	for (int axis = 0; axis < 3; axis++) {
-		add_sum(&text, report, axis);
+		nest_report_add_sum(&text, report, axis);
 		text_add(&text, axis < 2 ? "; " : "");
 	}
 	return text_read(&text);
@@ -310,7 +310,7 @@ static void add_blanks(struct text *text, int count)
 }
 
 /* One loop: "for K in 0..2", with the length of a shorter last round. */
-static void add_loop(
+static void nest_report_add_loop(
 	struct text *text, const struct nest_report *report, int r, bool spatial, int d, int depth)
 {
 	const struct mapping_row *row = &report->mapping->rows[r];
@@ -334,7 +334,7 @@ static int add_loops(
 	for (int i = report->mapping->loop_count - 1; i >= 0; i--) {
 		int d = spatial ? row->spatial_order[i] : row->temporal_order[i];
 		if ((spatial ? row->spatial[d] : row->temporal[d]) > 1)
-			add_loop(text, report, r, spatial, d, depth++);
+			nest_report_add_loop(text, report, r, spatial, d, depth++);
 	}
 	return depth;
 }
@@ -352,7 +352,7 @@ static void add_level_name(struct text *text, const struct nest_report *report, 
 	text_add(text, count ? "\n" : " nothing\n");
 }
 
-static void add_nest(struct text *text, const struct nest_report *report)
+static void nest_report_add_nest(struct text *text, const struct nest_report *report)
 {
 	int depth = 0;
 	text_add(text, "\n");
@@ -420,14 +420,14 @@ const char *nest_text(struct arena *arena, const struct nest_report *report, con
 	if (report->projection)
 		json_object_set_new(shown, "sums", json_string(sums_text(arena, report)));
 	result_rows(&text, shown, nest_rows);
-	add_nest(&text, report);
+	nest_report_add_nest(&text, report);
 	if (report->counted)
 		nest_text_levels(&text, json_object_get(tree, "levels"));
 	json_decref(shown);
 	return text_read(&text);
 }
 
-static int row_of(const struct nest_span *span)
+static int nest_span_row(const struct nest_span *span)
 {
 	return span->work == NEST_COMPUTES
 		       ? ROW_MULTIPLIERS
@@ -440,7 +440,7 @@ static void name_rows(
 {
 	bool used[ROW_LEVELS + 2 * ARCH_LEVELS_MOST] = {[ROW_RUN] = true};
 	for (size_t i = 0; i < trace->spans.count; i++)
-		used[row_of(&trace->spans.at[i])] = true;
+		used[nest_span_row(&trace->spans.at[i])] = true;
 	trace_process(text, 0, "problem");
 	trace_thread(text, 0, ROW_RUN, "run");
 	trace_thread(text, 0, ROW_MULTIPLIERS, hierarchy->compute_name);
@@ -465,7 +465,7 @@ const char *nest_trace_json(struct arena *arena, const struct hierarchy *hierarc
 		json_pack("{s:I}", "cycles", (json_int_t)cycles));
 	for (size_t i = 0; i < trace->spans.count; i++) {
 		const struct nest_span *span = &trace->spans.at[i];
-		trace_event(&text, names[span->work], 0, row_of(span),
+		trace_event(&text, names[span->work], 0, nest_span_row(span),
 			(double)span->from * us_per_tick,
 			(double)(span->to - span->from) * us_per_tick, json_object());
 	}
@@ -477,7 +477,7 @@ struct instance_share {
 	double reads, fills, updates, accesses, cycles, clusters, instances;
 };
 
-static double part_of(int64_t total, double instances)
+static double nest_report_part(int64_t total, double instances)
 {
 	return floor((double)total / instances + 0.5);
 }
@@ -487,9 +487,9 @@ static struct instance_share share_of(const struct nest_report *report, int i, i
 	const struct nest_count *count = &report->counts->at[i][t];
 	const struct nest_level *level = &report->hierarchy->levels[i];
 	double instances = (double)number_max(1, report->counts->utilized[i]);
-	struct instance_share share = {.reads = part_of(count->reads, instances),
-		.fills = part_of(count->fills, instances),
-		.updates = part_of(count->updates, instances),
+	struct instance_share share = {.reads = nest_report_part(count->reads, instances),
+		.fills = nest_report_part(count->fills, instances),
+		.updates = nest_report_part(count->updates, instances),
 		.cycles = (double)number_max(1, report->score->level_cycles[i]),
 		.clusters = ceil(instances / (double)number_max(1, level->store.cluster_size)),
 		.instances = instances};
@@ -680,7 +680,7 @@ static void add_networks(struct text *text, const struct nest_report *report)
 }
 
 /* Elements of a dataspace: ranks are independent of each other here, as in Timeloop. */
-static double words_of(const struct shape *shape, int t)
+static double shape_words(const struct shape *shape, int t)
 {
 	double words = 1;
 	for (int r = 0; r < shape->spaces[t].rank_count; r++) {
@@ -706,8 +706,8 @@ static double add_operations(struct text *text, const struct nest_report *report
 	const struct nest_level *outer = &hierarchy->levels[hierarchy->level_count - 1];
 	double computes = (double)report->counts->computes, reductions = computes, words = 0;
 	for (int t = 0; t < report->shape->space_count; t++) {
-		words += words_of(report->shape, t);
-		reductions -= report->shape->spaces[t].written ? words_of(report->shape, t) : 0;
+		words += shape_words(report->shape, t);
+		reductions -= report->shape->spaces[t].written ? shape_words(report->shape, t) : 0;
 	}
 	text_add(text, "Operational Intensity Stats\n---------------------------\n");
 	text_add(text, "    Total elementwise ops                   : %.0f\n", computes);

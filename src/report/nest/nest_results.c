@@ -47,7 +47,7 @@ void nest_row_head(struct text *text, const struct nest_search *search)
 	text_add(text, "\n");
 }
 
-static struct nest_row row_of(const struct point *point, const char *plan)
+static struct nest_row point_row(const struct point *point, const char *plan)
 {
 	const struct found *found = point->payload;
 	return (struct nest_row){&point->score, found, found->solver, point->key, plan};
@@ -60,7 +60,7 @@ const char *nest_pareto_csv(
 	nest_row_head(&text, search);
 	for (size_t i = 0; i < explored->frontier.count; i++) {
 		struct nest_row row =
-			row_of(&explored->frontier.points[i], pareto_plan_path(arena, i));
+			point_row(&explored->frontier.points[i], pareto_plan_path(arena, i));
 		nest_row_add(&text, search, i + 1, &row);
 	}
 	return text_read(&text);
@@ -263,7 +263,7 @@ const char *network_run_json(struct arena *arena, const struct run_record *recor
 enum { LINES_MOST = 20 };
 
 /* Returns the least value of each count over the points of a layer. */
-static struct score least_of(const struct frontier *frontier)
+static struct score frontier_least(const struct frontier *frontier)
 {
 	struct score least = frontier->points[0].score;
 	for (size_t i = 1; i < frontier->count; i++) {
@@ -282,7 +282,7 @@ static void add_layer(struct listing *listing, struct arena *arena,
 	const struct layer *layer = &network->layers[l];
 	const struct frontier *frontier = &explored->layers[l].frontier;
 	const struct found *found = frontier->count ? frontier->points[0].payload : NULL;
-	struct score least = frontier->count ? least_of(frontier) : (struct score){0};
+	struct score least = frontier->count ? frontier_least(frontier) : (struct score){0};
 	listing_cell(listing, "%s", layer->name);
 	listing_cell(listing, "%" PRId64, layer->count);
 	listing_cell(listing, "%zu", frontier->count);

@@ -431,7 +431,7 @@ static int64_t find_top(const struct place_report *report, bool whole)
 	return number_max(peak, 1);
 }
 
-static void plan(struct drawing *d)
+static void drawing_plan(struct drawing *d)
 {
 	const struct packing *packing = d->report->packing;
 	const struct placement *placement = d->report->placement;
@@ -662,7 +662,7 @@ const char *place_svg(
 	struct arena *arena, const struct place_report *report, const struct place_svg_words *words)
 {
 	struct drawing d = {.text = text_open(arena), .report = report, .words = words};
-	plan(&d);
+	drawing_plan(&d);
 	add_head(&d);
 	add_bytes_axis(&d, TOP + PLOT_HEIGHT, PLOT_HEIGHT, d.top, 16);
 	add_reserved(&d);

@@ -328,7 +328,7 @@ static struct palette open_palette(struct arena *arena, const json_t *rows, cons
 	return palette;
 }
 
-static size_t value_of(const struct palette *palette, const json_t *row)
+static size_t palette_index(const struct palette *palette, const json_t *row)
 {
 	const json_t *cell = palette->column ? json_object_get(row, palette->column) : NULL;
 	for (size_t i = 0; cell && i < palette->count; i++)
@@ -414,7 +414,8 @@ static void collect(struct chart *chart, const json_t *rows)
 		if (!read_number(row, chart->x.name, &x) || !read_number(row, chart->y.name, &y))
 			continue;
 		struct dot dot = {x / chart->x.unit->size, y / chart->y.unit->size,
-			arena_format(arena, "%zu", i + 1), value_of(&chart->palette, row), false};
+			arena_format(arena, "%zu", i + 1), palette_index(&chart->palette, row),
+			false};
 		*array_add(arena, &chart->dots) = dot;
 		least[0] = fmin(least[0], dot.x);
 		least[1] = fmin(least[1], dot.y);
@@ -517,7 +518,7 @@ static double real_of(const json_t *object, const char *key)
 }
 
 /* Bytes of HBM of all operands. */
-static double bytes_of(const json_t *op)
+static double op_hbm_bytes(const json_t *op)
 {
 	double bytes = 0;
 	size_t i;
@@ -534,7 +535,7 @@ static void collect_roofline(struct roofs *roofs, const json_t *score, double ns
 	size_t i;
 	json_t *op;
 	json_array_foreach(json_object_get(score, "ops"), i, op) {
-		double computes = real_of(op, "computes"), bytes = bytes_of(op);
+		double computes = real_of(op, "computes"), bytes = op_hbm_bytes(op);
 		double cycles = real_of(json_object_get(op, "phase"), "cycles");
 		if (computes > 0 && cycles > 0)
 			*array_add(roofs->arena, &roofs->ops) = (struct roof_op){
@@ -601,7 +602,7 @@ static void add_name(
 		before ? " class=\"s\" text-anchor=\"end\"" : " class=\"s\"", name);
 }
 
-static void add_ops(struct plot *plot, const struct roofs *roofs)
+static void plot_add_ops(struct plot *plot, const struct roofs *roofs)
 {
 	struct all_written written = {0};
 	for (size_t i = 0; i < roofs->ops.count; i++) {
@@ -641,7 +642,7 @@ const char *roofline_svg(struct arena *arena, const char *title, const json_t *d
 	span(&roofs, &plot);
 	plot_open(&plot, title);
 	add_roof(&plot, &roofs);
-	add_ops(&plot, &roofs);
+	plot_add_ops(&plot, &roofs);
 	text_add(&text, "</svg>\n");
 	return text_read(&text);
 }
@@ -661,7 +662,7 @@ static int64_t number_of(const json_t *stay, const char *key)
 	return json_integer_value(json_object_get(stay, key));
 }
 
-static void add_stay(struct lx_stays *stays, const char *name, const json_t *stay)
+static void lx_stays_add_stay(struct lx_stays *stays, const char *name, const json_t *stay)
 {
 	const char *place = json_string_value(json_object_get(stay, "place"));
 	if (!place || !text_equal(place, "LX") || !json_object_get(stay, "address"))
@@ -683,7 +684,7 @@ static struct lx_stays collect_lx(struct arena *arena, json_t *tensors)
 	const char *name;
 	json_t *stay;
 	json_object_foreach(tensors, name, stay)
-		add_stay(&stays, name, stay);
+		lx_stays_add_stay(&stays, name, stay);
 	return stays;
 }
 
@@ -753,7 +754,7 @@ struct nest_drawing {
 };
 
 /* "DRAM: M2 | GLB: N16 | keep GLB: A": the levels, outermost first, and the part about all of them. */
-static struct part split(struct arena *arena, const char *mapping)
+static struct part split_mapping(struct arena *arena, const char *mapping)
 {
 	struct part parts = {0};
 	for (const char *from = mapping, *to;; from = to + 3) {
@@ -823,9 +824,9 @@ static void add_line(struct nest_drawing *nests, const char *attributes, const c
 		nests->right = NEST_LEFT + width_of(words);
 }
 
-static void add_nest(struct nest_drawing *nests, const char *name, const char *mapping)
+static void nest_drawing_add_nest(struct nest_drawing *nests, const char *name, const char *mapping)
 {
-	struct part parts = split(nests->text.arena, mapping);
+	struct part parts = split_mapping(nests->text.arena, mapping);
 	if (name)
 		add_line(nests, "", name);
 	add_boxes(nests, &parts);
@@ -852,10 +853,10 @@ const char *nest_svg(struct arena *arena, const char *title, const json_t *detai
 	size_t i;
 	json_t *op;
 	if (mapping)
-		add_nest(&nests, NULL, mapping);
+		nest_drawing_add_nest(&nests, NULL, mapping);
 	json_array_foreach(json_object_get(score, "ops"), i, op)
 		if (mapping_of(op))
-			add_nest(&nests, json_string_value(json_object_get(op, "op")),
+			nest_drawing_add_nest(&nests, json_string_value(json_object_get(op, "op")),
 				mapping_of(op));
 	if (nests.y <= NEST_TOP)
 		return NULL;

@@ -171,7 +171,7 @@ static const struct {
 	[TERM_OR] = {"(", {" || "}},
 	[TERM_SELECT] = {"(", {" ? ", " : "}}};
 
-static void add_term(struct code *code, struct text *text, const struct term *term)
+static void code_add_term(struct code *code, struct text *text, const struct term *term)
 {
 	switch (term->kind) {
 	case TERM_NUMBER:
@@ -192,7 +192,7 @@ static void add_term(struct code *code, struct text *text, const struct term *te
 	text_add(text, "%s", operators[term->kind].before);
 	for (int i = 0; i < 3 && term->of[i]; i++) {
 		text_add(text, "%s", i ? operators[term->kind].between[i - 1] : "");
-		add_term(code, text, term->of[i]);
+		code_add_term(code, text, term->of[i]);
 	}
 	text_add(text, ")");
 }
@@ -200,7 +200,7 @@ static void add_term(struct code *code, struct text *text, const struct term *te
 static const char *code_term(struct code *code, const struct term *term)
 {
 	struct text text = text_open(code->arena);
-	add_term(code, &text, term);
+	code_add_term(code, &text, term);
 	return text_read(&text);
 }
 

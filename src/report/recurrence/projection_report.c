@@ -20,7 +20,7 @@ static json_t *numbers(const int64_t *at, int count)
 	return list;
 }
 
-static json_t *bounds_of(const char *name, struct bounds bounds, int64_t lanes)
+static json_t *bounds_value(const char *name, struct bounds bounds, int64_t lanes)
 {
 	json_t *all = json_pack("{s:s, s:I, s:I}", "name", name, "least", (json_int_t)bounds.least,
 		"extent", (json_int_t)bounds.extent);
@@ -92,11 +92,11 @@ json_t *projection_json(const struct project_found *found)
 	struct score score = project_found_score(found);
 	json_t *space = json_array(), *time = json_array(), *registers = json_object();
 	for (int r = 0; r < projection->space_count; r++)
-		json_array_append_new(space, bounds_of(projection->space_names[r], facts->space[r],
-						     projection->lanes[r]));
+		json_array_append_new(space, bounds_value(projection->space_names[r],
+						     facts->space[r], projection->lanes[r]));
 	for (int r = 0; r < projection->time_count; r++)
 		json_array_append_new(
-			time, bounds_of(projection->time_names[r], facts->rows[r], 0));
+			time, bounds_value(projection->time_names[r], facts->rows[r], 0));
 	for (int s = 0; s < recurrence->stream_count; s++)
 		if (recurrence->streams[s].kind == STREAM_RECURRENT)
 			json_object_set_new(registers, recurrence->streams[s].name,
@@ -224,8 +224,9 @@ static const char *tuple(struct arena *arena, const int64_t *at, int count)
 	return text_read(&text);
 }
 
-static void place_of(const struct recurrence *recurrence, const struct projection *projection,
-	const int64_t *schedule, const int64_t *point, int64_t *pe, int64_t *time)
+static void projected_place(const struct recurrence *recurrence,
+	const struct projection *projection, const int64_t *schedule, const int64_t *point,
+	int64_t *pe, int64_t *time)
 {
 	*time = 0;
 	for (int i = 0; i < recurrence->loop_count; i++)
@@ -265,7 +266,7 @@ static const char *conflict_text(struct arena *arena, const struct recurrence *r
 {
 	int64_t pe[RECURRENCE_LOOPS_MOST], time;
 	int loops = recurrence->loop_count;
-	place_of(recurrence, projection, facts->schedule, facts->meeting[0].at, pe, &time);
+	projected_place(recurrence, projection, facts->schedule, facts->meeting[0].at, pe, &time);
 	return arena_format(arena, "points %s and %s both run on PE %s at time %" PRId64,
 		tuple(arena, facts->meeting[0].at, loops),
 		tuple(arena, facts->meeting[1].at, loops),

@@ -222,7 +222,7 @@ static void add_way(struct trace_drawing *drawing, const char *name, int from, i
 	}
 }
 
-static const char *name_of(struct arena *arena, const struct copy_program *program,
+static const char *instruction_name(struct arena *arena, const struct copy_program *program,
 	const struct copy_instruction *instruction)
 {
 	const struct copy_buffer *buffer = &program->buffers[instruction->buffer];
@@ -242,7 +242,7 @@ static void add_instruction(struct trace_drawing *drawing, const struct copy_pro
 	const struct copy_stream *stream, size_t i, const struct run_time *time)
 {
 	const struct copy_instruction *instruction = &stream->instructions[i];
-	const char *name = name_of(drawing->text.arena, program, instruction);
+	const char *name = instruction_name(drawing->text.arena, program, instruction);
 	json_t *arguments = json_pack("{s:I}", "instruction", (json_int_t)i);
 	if (copy_moves(instruction->kind)) {
 		json_object_set_new(

@@ -789,7 +789,7 @@ static bool run_combine(struct audit *audit)
 	return true;
 }
 
-static bool run(struct audit *audit)
+static bool audit_engine(struct audit *audit)
 {
 	switch (audit->instruction->engine) {
 	case ENGINE_DMA_IN:
@@ -817,7 +817,7 @@ bool audit_run(struct audit *audit, uint32_t i)
 {
 	audit->current = i;
 	audit->instruction = &audit->program->instructions[i];
-	return run(audit);
+	return audit_engine(audit);
 }
 
 static void check_tensor(struct audit *audit, int tensor)

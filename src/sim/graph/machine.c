@@ -56,7 +56,7 @@ static int64_t wait_time(const struct paces *paces, struct pace pace, int step, 
 }
 
 /* Returns the least stride of a loop in sticks of a tensor; 0: the loop stays in one stick. */
-static int64_t place_of(const struct layout *layout, const struct access *access, int loop)
+static int64_t loop_stick_stride(const struct layout *layout, const struct access *access, int loop)
 {
 	int64_t place = 1;
 	for (int d = layout->rank - 2; d >= 0; place *= layout->size[d--])
@@ -73,7 +73,7 @@ static uint32_t first_loops(
 	const struct layout *layout = &program->workload->tensors[access->tensor].layout;
 	uint32_t loops = 0;
 	for (int l = 0; l < op->loop_count; l++)
-		loops |= (uint32_t)(place_of(layout, access, l) == 1) << l;
+		loops |= (uint32_t)(loop_stick_stride(layout, access, l) == 1) << l;
 	return loops;
 }
 
@@ -98,7 +98,7 @@ static struct shuffle find_shuffle(const struct program *program, const struct o
 		return shuffle;
 	/* Places of the result below those of the operands' loops, all of them if they have none. */
 	for (int l = 0; l < op->loop_count; l++) {
-		int64_t place = reads >> l & 1 ? place_of(layout, result, l) : 0;
+		int64_t place = reads >> l & 1 ? loop_stick_stride(layout, result, l) : 0;
 		if (place && (!next || place < next))
 			next = place;
 	}
@@ -132,7 +132,8 @@ static int64_t shuffle_time(const struct paces *paces, const struct instruction 
 }
 
 /* True if a loop moves an operand. */
-static bool goes_on(const struct workload *workload, const struct access *access, int loop)
+static bool loop_moves_operand(
+	const struct workload *workload, const struct access *access, int loop)
 {
 	const struct layout *layout = &workload->tensors[access->tensor].layout;
 	for (int d = 0; d < layout->host_rank; d++)
@@ -151,8 +152,8 @@ static bool shares_pages(const struct workload *workload, const struct op *op)
 	for (int i = 0; i < op->read_count; i++) {
 		bool comes = false;
 		for (int l = 0; l < op->loop_count; l++)
-			comes |= goes_on(workload, &op->reads[i], l) &&
-				 goes_on(workload, result, l) &&
+			comes |= loop_moves_operand(workload, &op->reads[i], l) &&
+				 loop_moves_operand(workload, result, l) &&
 				 (beside < 0 || !result->host[beside].coefficient[l]);
 		coming += comes;
 	}
@@ -207,7 +208,7 @@ static bool takes_rows(const struct workload *workload, const struct op *op)
 	for (int i = 0; i < op->read_count; i++) {
 		bool moves = false, follows = false;
 		for (int l = 0; l < op->loop_count; l++)
-			if (goes_on(workload, &op->reads[i], l)) {
+			if (loop_moves_operand(workload, &op->reads[i], l)) {
 				moves = true;
 				follows |= beside >= 0 && op->writes[0].host[beside].coefficient[l];
 			}
@@ -301,8 +302,8 @@ static bool jumps_rows(
 			layout->stick_dim >= 0 && access->host[layout->stick_dim].coefficient[l];
 		int moved = 0;
 		for (int i = 0; i < op_operands(op); i++)
-			moved += goes_on(workload, op_operand(op, i), l);
-		if (along || moved == op_operands(op) || !goes_on(workload, access, l) ||
+			moved += loop_moves_operand(workload, op_operand(op, i), l);
+		if (along || moved == op_operands(op) || !loop_moves_operand(workload, access, l) ||
 			op->loops[l].extent <= most)
 			continue;
 		most = op->loops[l].extent;
@@ -337,7 +338,7 @@ static struct pace map_pace(const struct paces *paces, const struct op *op)
 	for (int i = 0; i < op->read_count; i++) {
 		bool comes = false;
 		for (int l = 0; l < op->loop_count; l++)
-			comes |= goes_on(paces->program->workload, &op->reads[i], l);
+			comes |= loop_moves_operand(paces->program->workload, &op->reads[i], l);
 		elements += comes;
 	}
 	if (op->primitive->kind != OP_MAP || !number_mul(pace.num, elements, &pace.num))
@@ -607,14 +608,14 @@ static bool uses_again(const struct program *program, const struct op *op)
 	for (int i = 0; i < op->read_count && op->primitive->kind == OP_MAP; i++) {
 		bool moves = false;
 		for (int l = 0; l < op->loop_count; l++)
-			moves |= goes_on(workload, &op->reads[i], l);
+			moves |= loop_moves_operand(workload, &op->reads[i], l);
 		moving += moves;
 	}
 	bool again = moving > 0 && moving < op->read_count && plane >= span;
 	for (int l = 0; l < op->loop_count && moving > 0; l++) {
 		int going = 0;
 		for (int i = 0; i < op->read_count; i++)
-			going += goes_on(workload, &op->reads[i], l);
+			going += loop_moves_operand(workload, &op->reads[i], l);
 		again |= going > 0 && going < moving;
 	}
 	return again;
@@ -737,7 +738,7 @@ static int64_t run_send(struct machine *machine, const struct service_demand *de
 	return number_max(end, arrived);
 }
 
-static int64_t run(
+static int64_t machine_serve(
 	struct machine *machine, const struct service_demand *demand, uint32_t i, int64_t ready)
 {
 	uint64_t mask = machine->jobs[i].mask;
@@ -774,7 +775,7 @@ int64_t machine_delay(const struct machine *machine, uint32_t i)
 int64_t machine_run(struct machine *machine, uint32_t i, int64_t ready)
 {
 	const struct service_demand *demand = &machine->demands.at[machine->jobs[i].demand];
-	int64_t end = run(machine, demand, i, ready);
+	int64_t end = machine_serve(machine, demand, i, ready);
 	assert(end >= ready);
 	int64_t *step_end = &machine->step_ends[demand->step];
 	*step_end = number_max(*step_end, end);

@@ -100,7 +100,7 @@ static int clamp_step(const struct program *program, int step)
 	return step < 0 ? 0 : step > program->step_count ? program->step_count : step;
 }
 
-static bool is_inside(const struct program *program, const struct allotment *allotment)
+static bool allotment_is_inside(const struct program *program, const struct allotment *allotment)
 {
 	const struct arch *arch = program->arch;
 	int64_t capacity = arch->lx < 0 ? 0 : arch_lx(arch)->capacity;
@@ -115,7 +115,8 @@ static void allotments_visit(struct allotment_index *index, const struct program
 	for (size_t a = 0; a < program->allotment_count; a++) {
 		const struct allotment *allotment = &program->allotments[a];
 		size_t list = (size_t)allotment->tensor, end = list + 1;
-		if (!is_inside(program, allotment) || allotment->tensor >= (int)index->tensor_count)
+		if (!allotment_is_inside(program, allotment) ||
+			allotment->tensor >= (int)index->tensor_count)
 			continue;
 		if (allotment->tensor < 0) {
 			list = index->tensor_count + (size_t)clamp_step(program, allotment->from);
@@ -144,7 +145,7 @@ struct allotment_index allotment_index_make(const struct program *program, struc
 	return index;
 }
 
-static const char *name_of(const struct program *program, const struct allotment *allotment)
+static const char *allotment_name(const struct program *program, const struct allotment *allotment)
 {
 	if (allotment->tensor < 0)
 		return "tile buffers";
@@ -183,8 +184,8 @@ static void complain_share(
 		__builtin_ctzll(before->cores & after->cores),
 		number_max(before->address, after->address),
 		"'%s' and '%s' share bytes and live together",
-		name_of(faults->program, in_order ? before : after),
-		name_of(faults->program, in_order ? after : before));
+		allotment_name(faults->program, in_order ? before : after),
+		allotment_name(faults->program, in_order ? after : before));
 }
 
 /* By their starts: an allotment that begins while others live is compared with those. */
@@ -195,13 +196,13 @@ void allotment_check(const struct program *program, struct faults *faults, struc
 		arena_array(arena, const struct allotment *, program->allotment_count);
 	for (size_t i = 0; i < program->allotment_count; i++) {
 		const struct allotment *allotment = &program->allotments[i];
-		if (is_inside(program, allotment))
+		if (allotment_is_inside(program, allotment))
 			order[count++] = allotment;
 		else
 			fault_add_step(faults, FAULT_BOUNDS, allotment->from,
 				allotment->cores ? __builtin_ctzll(allotment->cores) : 0,
 				allotment->address, "the %" PRId64 " bytes of '%s' leave LX",
-				allotment->size, name_of(program, allotment));
+				allotment->size, allotment_name(program, allotment));
 	}
 	qsort(order, count, sizeof *order, by_start);
 	for (size_t i = 0; i < count; i++)
@@ -433,7 +434,7 @@ struct cover *cover_open(const struct workload *workload, struct arena *arena)
 	return cover;
 }
 
-static const struct cover_table *find_table(struct cover *cover, int number)
+static const struct cover_table *cover_find_table(struct cover *cover, int number)
 {
 	const struct op *op = &cover->workload->ops[number];
 	struct cover_table *table = &cover->tables[number];
@@ -455,7 +456,7 @@ static const struct cover_table *find_table(struct cover *cover, int number)
 uint64_t cover_part(struct cover *cover, const struct compute *compute)
 {
 	const struct op *op = &cover->workload->ops[compute->op];
-	const struct cover_table *table = find_table(cover, compute->op);
+	const struct cover_table *table = cover_find_table(cover, compute->op);
 	uint64_t part = 1;
 	for (int l = 0; l < op->loop_count; l++) {
 		const uint64_t *sums = table->sums[l];
@@ -469,7 +470,7 @@ uint64_t cover_part(struct cover *cover, const struct compute *compute)
 uint64_t cover_whole(struct cover *cover, int number)
 {
 	const struct op *op = &cover->workload->ops[number];
-	const struct cover_table *table = find_table(cover, number);
+	const struct cover_table *table = cover_find_table(cover, number);
 	uint64_t whole = 1;
 	for (int l = 0; l < op->loop_count; l++) {
 		if (table->sums[l])

@@ -70,7 +70,7 @@ struct nest {
 	kernel_function kernel;
 };
 
-static void add_operand(struct nest *nest, const struct op *op, const struct compute *compute,
+static void nest_add_operand(struct nest *nest, const struct op *op, const struct compute *compute,
 	int operand, const struct tile_operand *tile)
 {
 	int number = nest->operand_count++, at = 0;
@@ -212,8 +212,8 @@ void tile_run(const struct op *op, const struct compute *compute, const struct t
 {
 	struct nest nest = {.kernel = kernel};
 	for (int i = 0; i < op->read_count; i++)
-		add_operand(&nest, op, compute, i, &reads[i]);
-	add_operand(&nest, op, compute, op->read_count, output);
+		nest_add_operand(&nest, op, compute, i, &reads[i]);
+	nest_add_operand(&nest, op, compute, op->read_count, output);
 	move_best_inside(&nest);
 	run_loops(op, &nest, 0);
 }
@@ -253,7 +253,7 @@ static bool nests_alike(const struct inner_nest *a, const struct inner_nest *b)
 }
 
 /* The one of a step, which may be known already. */
-static struct executed_nest *add_nest(struct nests *nests, const struct inner_nest *nest)
+static struct executed_nest *nests_add_nest(struct nests *nests, const struct inner_nest *nest)
 {
 	const struct arch *arch = nests->program->arch;
 	for (int i = 0; i < nests->count; i++)
@@ -309,7 +309,7 @@ static struct nest_sim_options find_options(const struct nests *nests)
 }
 
 /* Executes a nest, and takes its steps of multipliers off those that are left. */
-static void execute(struct nests *nests, struct executed_nest *nest, uint64_t *left)
+static void nests_execute(struct nests *nests, struct executed_nest *nest, uint64_t *left)
 {
 	struct arena *arena = arena_open();
 	struct nest_sim_options options = find_options(nests);
@@ -346,7 +346,7 @@ struct nests *nests_open(
 		struct executed_nest **of_step =
 			&nests->by_step[index_of(instruction->step, nest->hierarchy->resumes)];
 		if (!*of_step)
-			*of_step = add_nest(nests, nest);
+			*of_step = nests_add_nest(nests, nest);
 		nests->tiles++;
 	}
 	uint64_t left = options->steps_most;
@@ -359,7 +359,7 @@ struct nests *nests_open(
 	if (left)
 		left = number_max((int64_t)left - work, 1);
 	for (int i = 0; i < nests->count && !nests->too_long; i++)
-		execute(nests, nests->distinct[i], &left);
+		nests_execute(nests, nests->distinct[i], &left);
 	return nests;
 }
 

@@ -195,7 +195,7 @@ static void run_loops(struct reference_walk *walk, int place)
 
 /* The last loop that is not a reduction runs innermost: rows of most operands are contiguous then, and each
  * element still meets its contributions in the order of the op's loops. */
-static void order_loops(struct reference_walk *walk)
+static void reference_walk_order_loops(struct reference_walk *walk)
 {
 	int count = walk->op->loop_count, inner = count - 1, place = 0;
 	while (inner >= 0 && walk->op->loops[inner].reduction)
@@ -242,7 +242,7 @@ static void run_op(
 	walk.write = arena_array(arena, double, count);
 	for (int64_t i = 0; i < count; i++)
 		walk.write[i] = (double)op->primitive->start;
-	order_loops(&walk);
+	reference_walk_order_loops(&walk);
 	run_loops(&walk, 0);
 	double divisor = op->primitive->mean ? reduced_elements(op) : 1;
 	for (int64_t i = 0; i < count; i++)
@@ -281,7 +281,8 @@ double reference_ulps(const struct workload *workload, const struct op *op)
 }
 
 /* Every element goes up or down by this many units of its own last place. */
-static void move(const struct workload *workload, const struct op *op, uint64_t seed, void *array)
+static void move_by_ulps(
+	const struct workload *workload, const struct op *op, uint64_t seed, void *array)
 {
 	int t = op->writes[0].tensor;
 	const struct tensor *tensor = &workload->tensors[t];
@@ -322,7 +323,8 @@ static void run_ranks(const struct workload *workload, int ranks, const uint64_t
 			else
 				run_op(workload, op, arena, arrays[r]);
 			if (seed && op->primitive->kind != OP_BROADCAST)
-				move(workload, op, reference_seed(*seed, r), arrays[r][made]);
+				move_by_ulps(
+					workload, op, reference_seed(*seed, r), arrays[r][made]);
 		}
 	}
 }
@@ -414,7 +416,7 @@ static double apply(const struct op_point *point, double a, double b)
 			      : primitive->reference(a, b);
 }
 
-static void add_term(struct op_point *point)
+static void op_point_add_term(struct op_point *point)
 {
 	const struct op *op = point->op;
 	double value = read_operand(point, 0), second = (double)(float)op->constant;
@@ -441,7 +443,7 @@ static void add_terms(struct op_point *point, int l)
 	while (l < op->loop_count && !op->loops[l].reduction)
 		l++;
 	if (l == op->loop_count) {
-		add_term(point);
+		op_point_add_term(point);
 		return;
 	}
 	for (int64_t i = 0; i < op->loops[l].extent; i++) {

@@ -46,7 +46,7 @@ static void bytes_sum(int64_t *sum, int64_t bytes)
 	*sum = number_plus(*sum, bytes);
 }
 
-static int64_t bytes_of(const struct region *region)
+static int64_t region_bytes(const struct region *region)
 {
 	return number_times(region->sticks, STICK_BYTES);
 }
@@ -54,7 +54,7 @@ static int64_t bytes_of(const struct region *region)
 static int64_t accumulator_bytes(const struct tally *tally, const struct region *region)
 {
 	const struct layout *layout = &tally->program->workload->tensors[region->tensor].layout;
-	return number_times(bytes_of(region), FP32_BYTES / dtype_stored_bytes(layout->dtype));
+	return number_times(region_bytes(region), FP32_BYTES / dtype_stored_bytes(layout->dtype));
 }
 
 static void note_resident(
@@ -76,7 +76,7 @@ static void add_transfer(struct tally *tally, const struct instruction *instruct
 	int64_t *bytes = tally->counts.steps[instruction->step].bytes[transfer->box->operand];
 	const struct op *op = &program->workload->ops[program->step_ops[instruction->step]];
 	int64_t cores = __builtin_popcountll(instruction->mask);
-	int64_t moved = bytes_of(&transfer->box->region);
+	int64_t moved = region_bytes(&transfer->box->region);
 	bool in = instruction->engine == ENGINE_DMA_IN;
 	int64_t links = op->primitive->kind == OP_BROADCAST && !in
 				? hops_find(&tally->hops, op->root, transfer->rank)
@@ -87,7 +87,7 @@ static void add_transfer(struct tally *tally, const struct instruction *instruct
 	note_resident(tally, &transfer->box->region, &transfer->box->lx);
 }
 
-static void add_nest(struct tally *tally, const struct instruction *instruction)
+static void tally_add_nest(struct tally *tally, const struct instruction *instruction)
 {
 	const struct compute *compute = instruction->compute;
 	const struct op *op = &tally->program->workload->ops[compute->op];
@@ -161,12 +161,13 @@ static void add_compute(struct tally *tally, const struct instruction *instructi
 		if (compute->whole)
 			add_whole(tally, instruction);
 		else
-			add_nest(tally, instruction);
+			tally_add_nest(tally, instruction);
 		return;
 	}
 	for (int i = 0; i < compute->read_count; i++) {
 		const struct operand_box *read = compute->reads[i];
-		bytes_sum(&step->bytes[read->operand][TRAFFIC_LX_READ], bytes_of(&read->region));
+		bytes_sum(
+			&step->bytes[read->operand][TRAFFIC_LX_READ], region_bytes(&read->region));
 		note_resident(tally, &read->region, &read->lx);
 	}
 	int64_t *bytes = step->bytes[write->operand];
@@ -175,7 +176,7 @@ static void add_compute(struct tally *tally, const struct instruction *instructi
 	if (compute->accumulator_write)
 		bytes_sum(&bytes[TRAFFIC_LX_WRITE], accumulator_bytes(tally, &write->region));
 	if (compute->finish) {
-		bytes_sum(&bytes[TRAFFIC_LX_WRITE], bytes_of(&write->region));
+		bytes_sum(&bytes[TRAFFIC_LX_WRITE], region_bytes(&write->region));
 		note_resident(tally, &write->region, &write->lx);
 	}
 }
@@ -188,7 +189,7 @@ static void add_combine(struct tally *tally, const struct instruction *instructi
 	int64_t accumulator = accumulator_bytes(tally, &combine->region);
 	bytes_sum(&bytes[TRAFFIC_LX_READ], number_times(accumulator, combine->core_count));
 	bytes_sum(&bytes[TRAFFIC_RING], number_times(accumulator, combine->core_count - 1));
-	bytes_sum(&bytes[TRAFFIC_LX_WRITE], bytes_of(&combine->region));
+	bytes_sum(&bytes[TRAFFIC_LX_WRITE], region_bytes(&combine->region));
 	note_resident(tally, &combine->region, &combine->output);
 }
 
@@ -198,7 +199,7 @@ static void add_send(struct tally *tally, int core, bool up, int step, const str
 	struct step_count *count = &tally->counts.steps[step];
 	if (!send->from)
 		return;
-	int64_t bytes = bytes_of(&send->from->region);
+	int64_t bytes = region_bytes(&send->from->region);
 	for (uint64_t m = send->receivers; m; m &= m - 1) {
 		int to = __builtin_ctzll(m);
 		int way = (up ? to - core + cores : core - to + cores) % cores;
@@ -324,7 +325,7 @@ static void open_run(struct machine_run *run, struct sim_result *result, struct 
 }
 
 /* One walk over the program while its parts come in the order of memory. */
-static void prepare(struct machine_run *run)
+static void machine_run_prepare(struct machine_run *run)
 {
 	for (uint32_t i = 0; i < run->order.count; i++) {
 		machine_add(run->machine, &run->program->instructions[i]);
@@ -386,7 +387,7 @@ static void examine(struct machine_run *run, struct order_event event)
 		data_run(run->data[broadcast->root], instruction);
 }
 
-static void execute(struct machine_run *run, struct order_event event)
+static void machine_run_execute(struct machine_run *run, struct order_event event)
 {
 	uint32_t i = event.instruction;
 	int64_t end = machine_run(run->machine, i, event.time);
@@ -406,7 +407,7 @@ static bool run_events(struct machine_run *run)
 			return false;
 		if (stop_poll_ends(&run->poll, 1))
 			return false;
-		execute(run, event);
+		machine_run_execute(run, event);
 		/* An instruction can be a whole op, which the audit leaves early. */
 		if (run->poll.stopped)
 			return false;
@@ -457,7 +458,7 @@ struct sim_result sim_run(
 		return result;
 	run.nests = nests;
 	open_run(&run, &result, arena);
-	prepare(&run);
+	machine_run_prepare(&run);
 	bool whole = (run.audits || options->mode == SIM_COUNT) && run_events(&run);
 	if (whole && run.order.ran < run.order.count)
 		explain_deadlock(&run, arena);

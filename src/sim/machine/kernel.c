@@ -46,7 +46,7 @@ static float float_widen(uint32_t bits, int exponent_bits, int mantissa_bits)
  * when the value rounds up, into the exponent where it must.  The result may be
  * past the format's largest.
  */
-static uint32_t narrow(float value, int exponent_bits, int mantissa_bits)
+static uint32_t round_to_bits(float value, int exponent_bits, int mantissa_bits)
 {
 	uint32_t magnitude = float_bits(value) & 0x7fffffff;
 	int bias = (1 << (exponent_bits - 1)) - 1;
@@ -75,7 +75,7 @@ static uint32_t store_fp16(float value)
 		return FP16_NAN;
 	if (fabsf(value) >= 65536)
 		return sign | 0x7c00;
-	return sign | narrow(value, 5, 10);
+	return sign | round_to_bits(value, 5, 10);
 }
 
 static uint32_t store_bf16(float value)
@@ -99,7 +99,7 @@ static uint32_t store_fp8(float value)
 		return FP8_NAN;
 	if (fabsf(value) >= 448)
 		return sign | LARGEST;
-	return sign | narrow(value, 4, 3);
+	return sign | round_to_bits(value, 4, 3);
 }
 
 /* To the nearest whole number, even on ties; the nearest limit outside; 0 for NaN. */

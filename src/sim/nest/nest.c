@@ -384,7 +384,7 @@ static void turn_rounds(const struct phase *phase)
 }
 
 /* All moves of one step: drains from the innermost level outwards, then fills inwards. */
-static void move(const struct phase *phase)
+static void phase_move_tiles(const struct phase *phase)
 {
 	struct nest_run *run = phase->run;
 	int levels = run->hierarchy->level_count;
@@ -435,7 +435,7 @@ static const char *why_stop(struct nest_run *run)
 }
 
 /* Why it was to stop; NULL. */
-static const char *execute(struct nest_run *run)
+static const char *nest_run_execute(struct nest_run *run)
 {
 	struct phase phase = {.run = run, .moves = nest_moves_open(run), .changed = NEST_START};
 	run->array = nest_array_open(run);
@@ -445,7 +445,7 @@ static const char *execute(struct nest_run *run)
 		const char *why = why_stop(run);
 		if (why)
 			return why;
-		move(&phase);
+		phase_move_tiles(&phase);
 		turn_array(run, false);
 		nest_multipliers_step(multipliers);
 		if (run->array)
@@ -458,7 +458,7 @@ static const char *execute(struct nest_run *run)
 	} while (phase.changed != NEST_END && !run->wrong);
 	phase.changed = NEST_END;
 	turn_array(run, true);
-	move(&phase);
+	phase_move_tiles(&phase);
 	wait_for_others(run);
 	if (run->tensors)
 		nest_tensors_end(run);
@@ -508,7 +508,7 @@ struct nest_sim nest_simulate(const struct hierarchy *hierarchy, const struct sh
 		return out;
 	if (options->timing)
 		open_clock(run);
-	out.wrong = execute(run);
+	out.wrong = nest_run_execute(run);
 	out.finished = !out.wrong;
 	out.work = run->work;
 	if (!out.finished)

@@ -467,7 +467,8 @@ static float *find_value(const struct nest_array_view *view, int ranks, const in
 	return &view->at[place];
 }
 
-static double read_value(const struct nest_tensors *tensors, int space, const int64_t at[])
+static double nest_tensors_read_value(
+	const struct nest_tensors *tensors, int space, const int64_t at[])
 {
 	int ranks = tensors->shape->spaces[space].rank_count;
 	if (!tensors->values)
@@ -484,7 +485,7 @@ static void nest_tensors_read(
 	for (struct nest_walk walk = nest_walk_first(store->ranks, &all); walk.any;
 		nest_walk_next(store->ranks, &all, &walk))
 		store->value[instance][nest_store_place(store, &all.hull, walk.at)] =
-			read_value(tensors, store->space, walk.at);
+			nest_tensors_read_value(tensors, store->space, walk.at);
 }
 
 /* All that an instance of the home ever holds: the loops outside run through. */

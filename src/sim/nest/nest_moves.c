@@ -790,7 +790,8 @@ static void move_on(struct nest_run *run, int k, int64_t times)
 }
 
 /* Repeats all changes since the mark this many times. */
-static void grow(struct nest_periods *periods, const struct period_mark *mark, int64_t times)
+static void nest_periods_grow(
+	struct nest_periods *periods, const struct period_mark *mark, int64_t times)
 {
 	for (int n = 0; n < NUMBERS; n++)
 		for (size_t i = 0; i < periods->numbers[n].count; i++) {
@@ -837,7 +838,7 @@ bool nest_periods_skip(struct nest_periods *periods, int k)
 			nest_array_goes_on(run->array, before->grown[OF_ARRAY], k, times)) &&
 		nest_borders_go_on(loop->borders, times)) {
 		assert(times > 0);
-		grow(periods, before, times);
+		nest_periods_grow(periods, before, times);
 		nest_borders_leave(loop->borders, times);
 		move_on(run, k, times);
 		return true;

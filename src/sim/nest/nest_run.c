@@ -456,7 +456,7 @@ void nest_clock_transfer(struct nest_clock *clock, int level, enum nest_transfer
 
 /* Places the background work of a port in its free time from the beginning of a window on, or from the
  * end of earlier windows of other levels, if that is later. */
-static void place(struct nest_clock *clock, int of, int level, int port)
+static void nest_clock_place(struct nest_clock *clock, int of, int level, int port)
 {
 	const struct gate_time *gate = &clock->time.gates[of];
 	int64_t ticks = clock->gates[of].during.at[level][port];
@@ -480,7 +480,7 @@ static void end_window(struct nest_clock *clock, int level)
 	int64_t least = gate->least;
 	for (int i = 0; i < clock->level_count; i++) {
 		for (int p = 0; p < PORTS; p++) {
-			place(clock, level, i, p);
+			nest_clock_place(clock, level, i, p);
 			least = number_max(
 				least, clock->time.busy.at[i][p] - time->before.at[i][p]);
 		}
@@ -681,15 +681,16 @@ void nest_run_pass(struct nest_run *run, int level, int64_t instance, int space,
 		nest_run_count(run, level, instance, space, NEST_READ, words);
 }
 
-void nest_store_add(struct nest_run *run, struct nest_store *store, int64_t instance, int64_t place,
-	double value)
+void nest_store_add(struct nest_run *run, struct nest_store *store, int64_t instance,
+	int64_t nest_clock_place, double value)
 {
-	uint8_t *state = &store->state[instance][place];
+	uint8_t *state = &store->state[instance][nest_clock_place];
 	if (*state & WORD_FRESH && store->reads_first)
 		nest_run_count(run, store->level, instance, store->space, NEST_READ, 1);
 	if (run->tensors)
-		store->value[instance][place] = nest_arithmetic_join(&run->arithmetic,
-			*state & WORD_SUM ? store->value[instance][place] : run->arithmetic.neutral,
+		store->value[instance][nest_clock_place] = nest_arithmetic_join(&run->arithmetic,
+			*state & WORD_SUM ? store->value[instance][nest_clock_place]
+					  : run->arithmetic.neutral,
 			value);
 	*state = WORD_SUM;
 }

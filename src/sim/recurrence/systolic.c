@@ -61,7 +61,7 @@ struct open_value {
 };
 
 /* One value after those that it reads; the open ones wait on a stack. */
-static const char *compute(
+static const char *compute_point(
 	struct point_run *run, int stream, const int64_t *point, struct arena *arena)
 {
 	struct arena_mark mark = arena_mark(arena);
@@ -163,7 +163,7 @@ struct recurrence_values sequential_run(const struct recurrence *recurrence,
 		more = recurrence_next(recurrence, point))
 		for (int s = 0; s < recurrence->stream_count && !out.fault; s++)
 			if (recurrence->streams[s].kind == STREAM_RECURRENT)
-				out.fault = compute(&run, s, point, scratch);
+				out.fault = compute_point(&run, s, point, scratch);
 	arena_close(scratch);
 	struct recurrence_outputs outputs = {0};
 	struct term_values here = {point, &run, read_stream};
@@ -540,7 +540,7 @@ static bool is_over(struct array_run *run)
 }
 
 /* All points of one step: their values, then what goes out, then the shift. */
-static void take_step(struct array_run *run, const struct visit *visits, size_t count,
+static void systolic_take_step(struct array_run *run, const struct visit *visits, size_t count,
 	struct recurrence_outputs *outputs)
 {
 	const struct recurrence *recurrence = run->recurrence;
@@ -625,7 +625,7 @@ static void run_steps(struct array_run *run)
 			next = run->visits.at[i].time - longest;
 		for (; next < run->visits.at[i].time && !is_over(run); next++)
 			shift(run, next, NULL, 0);
-		take_step(run, run->visits.at + i, end - i, &outputs);
+		systolic_take_step(run, run->visits.at + i, end - i, &outputs);
 		shift(run, next++, run->visits.at + i, end - i);
 		for (size_t k = i; k < end; k++)
 			run->here[run->visits.at[k].pe] = -1;

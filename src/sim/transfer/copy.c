@@ -398,7 +398,7 @@ static int64_t run_head(struct copy_machine *machine, size_t s, int64_t start)
 }
 
 /* An instruction runs from the time of an event on; what waits for a flag sees that late. */
-static void execute(struct copy_machine *machine, struct order_event event)
+static void copy_machine_execute(struct copy_machine *machine, struct order_event event)
 {
 	struct copy_run *run = &machine->run;
 	size_t s = machine->streams[event.instruction];
@@ -429,7 +429,7 @@ static bool run_events(struct copy_machine *machine)
 			return false;
 		if (!copy_go_on(run, 1))
 			return false;
-		execute(machine, event);
+		copy_machine_execute(machine, event);
 	}
 	return true;
 }

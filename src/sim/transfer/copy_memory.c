@@ -55,7 +55,7 @@ static void unravel(const int64_t count[BROADCAST_RANK], int64_t i, int64_t at[B
 	}
 }
 
-static int64_t place_of(const struct copy_buffer *buffer, const int64_t at[BROADCAST_RANK])
+static int64_t copy_buffer_place(const struct copy_buffer *buffer, const int64_t at[BROADCAST_RANK])
 {
 	int64_t place = 0;
 	for (int d = 0; d < BROADCAST_RANK; d++)
@@ -120,7 +120,7 @@ static void fill(struct copy_run *run, int b, struct held_bytes *place)
 	for (int64_t i = 0; i < count && copy_go_on(run, 1); i++) {
 		uint64_t value = random_next(&random);
 		unravel(buffer->shape, i, at);
-		int64_t element = place_of(buffer, at);
+		int64_t element = copy_buffer_place(buffer, at);
 		if (reduces)
 			copy_draw(run->program->element, value, &place->at[element * bytes]);
 		else
@@ -193,7 +193,7 @@ static void touch_units(
 }
 
 /* Bytes of a row of a tile; NULL after a fault. */
-static uint8_t *find_row(
+static uint8_t *tile_find_row(
 	struct memory_step *step, int tile, int64_t row, int64_t bytes, bool write, bool **filled)
 {
 	const struct copy_tile *t = &step->run->program->tiles[tile];
@@ -247,7 +247,7 @@ static void store_element(
 	step->place->filled[element] = true;
 }
 
-static bool inside(const struct memory_step *step)
+static bool chunk_is_inside(const struct memory_step *step)
 {
 	for (int d = 0; d < BROADCAST_RANK; d++) {
 		int64_t at = step->chunk->at[d] + (d == 3 ? step->instruction->shift : 0);
@@ -257,13 +257,13 @@ static bool inside(const struct memory_step *step)
 	return true;
 }
 
-static void move(struct memory_step *step)
+static void move_chunk(struct memory_step *step)
 {
 	const struct chunk *chunk = step->chunk;
 	int element = step->run->memory->element;
 	int64_t rows = copy_chunk_rows(chunk), at[BROADCAST_RANK];
 	bool load = step->instruction->kind == COPY_LOAD, *filled;
-	if (!inside(step)) {
+	if (!chunk_is_inside(step)) {
 		FAULT(step, COPY_BOUNDS, "the chunk leaves %s on rank %d", step->buffer->name,
 			step->buffer->rank);
 		return;
@@ -271,7 +271,7 @@ static void move(struct memory_step *step)
 	for (int64_t row = 0; row < rows; row++) {
 		if (!copy_go_on(step->run, (uint64_t)chunk->count[4]))
 			return;
-		uint8_t *bytes = find_row(step, step->instruction->tile, row,
+		uint8_t *bytes = tile_find_row(step, step->instruction->tile, row,
 			chunk->count[4] * element, load, &filled);
 		if (!bytes)
 			return;
@@ -279,7 +279,7 @@ static void move(struct memory_step *step)
 		for (int d = 0; d < BROADCAST_RANK; d++)
 			at[d] += chunk->at[d];
 		at[3] += step->instruction->shift;
-		int64_t place = place_of(step->buffer, at);
+		int64_t place = copy_buffer_place(step->buffer, at);
 		for (int64_t c = 0; c < chunk->count[4]; c++, place += step->buffer->stride[4]) {
 			if (load)
 				load_element(
@@ -292,15 +292,15 @@ static void move(struct memory_step *step)
 }
 
 /* Row by row: both tiles must be full, and no other instruction may touch the first. */
-static void combine(struct memory_step *step)
+static void combine_tiles(struct memory_step *step)
 {
 	int element = step->run->memory->element;
 	int64_t width = step->chunk->count[4], rows = copy_chunk_rows(step->chunk);
 	bool *into_filled, *with_filled;
 	for (int64_t row = 0; row < rows && copy_go_on(step->run, (uint64_t)width); row++) {
-		uint8_t *into = find_row(
+		uint8_t *into = tile_find_row(
 			step, step->instruction->tile, row, width * element, true, &into_filled);
-		uint8_t *with = find_row(
+		uint8_t *with = tile_find_row(
 			step, step->instruction->other, row, width * element, false, &with_filled);
 		if (!into || !with)
 			return;
@@ -325,16 +325,16 @@ void copy_memory_run(
 		.place = &run->memory->places[instruction->buffer],
 	};
 	if (instruction->kind == COPY_COMBINE)
-		combine(&step);
+		combine_tiles(&step);
 	else
-		move(&step);
+		move_chunk(&step);
 }
 
 /* The element of a buffer at these coordinates, as it is now. */
 static const uint8_t *element_at(
 	const struct copy_run *run, int buffer, const int64_t at[BROADCAST_RANK])
 {
-	int64_t place = place_of(&run->program->buffers[buffer], at);
+	int64_t place = copy_buffer_place(&run->program->buffers[buffer], at);
 	return &run->memory->places[buffer].at[place * run->memory->element];
 }
 
@@ -401,7 +401,7 @@ static void find_result(
 	if (buffer > 0 && b->adds)
 		copy_combine(run->program->element, REDUCTION_SUM, out,
 			&run->memory->places[buffer]
-				 .given[place_of(&run->program->buffers[buffer], at) *
+				 .given[copy_buffer_place(&run->program->buffers[buffer], at) *
 					 run->memory->element],
 			1);
 }
@@ -431,7 +431,7 @@ static void check_buffer(struct copy_run *run, int b)
 	uint8_t expected[8];
 	for (int64_t i = 0; i < count && copy_go_on(run, 1); i++) {
 		unravel(buffer->shape, i, at);
-		int64_t element = place_of(buffer, at);
+		int64_t element = copy_buffer_place(buffer, at);
 		find_expected(run, b, at, expected);
 		bool came = race_writer(&place->marks[element]) != RACE_NONE;
 		missing += !came;

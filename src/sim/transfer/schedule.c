@@ -54,7 +54,7 @@ struct exchange {
 enum { STOP_WORK = 1 << 16 };
 
 /* Counts work in bytes or chunks; false once the stopper has ended the execution. */
-static bool go_on(struct exchange *exchange, int64_t work)
+static bool exchange_go_on(struct exchange *exchange, int64_t work)
 {
 	exchange->result.stopped = stop_poll_ends(&exchange->poll, (uint64_t)work);
 	return !exchange->result.stopped;
@@ -86,7 +86,7 @@ static void open_rank(
 		.sums = reduces ? arena_array(arena, int64_t, schedule->chunks) : NULL,
 		.sent = -1,
 		.received = -1};
-	for (int64_t c = 0; c < schedule->chunks && go_on(exchange, 1); c++) {
+	for (int64_t c = 0; c < schedule->chunks && exchange_go_on(exchange, 1); c++) {
 		bool has = has_at_first(schedule, r, c);
 		rank->came[c] = has ? 0 : -1;
 		if (reduces) {
@@ -94,7 +94,8 @@ static void open_rank(
 			rank->sums[c] = 1;
 		}
 		for (int64_t i = exchange->starts[c];
-			data && has && i < exchange->starts[c + 1] && go_on(exchange, 1); i++)
+			data && has && i < exchange->starts[c + 1] && exchange_go_on(exchange, 1);
+			i++)
 			rank->bytes[i] = (uint8_t)random_next(random);
 	}
 	if (data)
@@ -188,7 +189,7 @@ static const char *add_chunk(struct exchange *exchange, const struct message *me
 	return NULL;
 }
 
-static const char *move(struct exchange *exchange, const struct message *message)
+static const char *exchange_move(struct exchange *exchange, const struct message *message)
 {
 	int64_t end = message->first + message->count;
 	const char *why = NULL;
@@ -211,7 +212,7 @@ static int64_t load(const struct exchange *exchange, int64_t bytes)
 }
 
 /* A send, and beside it the load of what is sent next; then the sum. */
-static int64_t time_of(const struct exchange *exchange, const struct message *message)
+static int64_t exchange_message_time(const struct exchange *exchange, const struct message *message)
 {
 	const struct copy_ticks *ticks = exchange->ticks;
 	struct ratio rate = ticks->link_rate.num ? ticks->link_rate : ticks->out_rate;
@@ -303,7 +304,7 @@ static const char *find_missing(struct exchange *exchange)
 	for (int r = 0; r < schedule->ranks && !why; r++)
 		for (int64_t c = 0; c < schedule->chunks && !why; c++) {
 			int64_t bytes = exchange->starts[c + 1] - exchange->starts[c];
-			if (!go_on(exchange, (1 + bytes) * schedule->ranks))
+			if (!exchange_go_on(exchange, (1 + bytes) * schedule->ranks))
 				return NULL;
 			why = find_wrong(exchange, r, c);
 		}
@@ -323,20 +324,21 @@ struct schedule_result schedule_run(const struct send_schedule *schedule,
 	exchange.result.ticks = exchange.root_end = begin;
 	for (size_t i = 0; i < schedule->message_count && !exchange.result.fault; i++) {
 		const struct message *message = &schedule->messages[i];
-		if (!go_on(&exchange, bytes / number_max(1, schedule->chunks) * message->count + 1))
+		if (!exchange_go_on(&exchange,
+			    bytes / number_max(1, schedule->chunks) * message->count + 1))
 			break;
 		if (message->round != round)
 			begin = exchange.result.ticks;
 		round = message->round;
 		const char *why = take_ways(&exchange, message);
-		why = why ? why : move(&exchange, message);
+		why = why ? why : exchange_move(&exchange, message);
 		if (why) {
 			exchange.result.fault = arena_format(arena,
 				"round %d, chunk %" PRId64 " from rank %d to rank %d: %s", round,
 				message->first, message->from, message->to, why);
 			break;
 		}
-		int64_t end = begin + time_of(&exchange, message);
+		int64_t end = begin + exchange_message_time(&exchange, message);
 		times[i] = (struct run_time){begin, end};
 		exchange.result.ticks = number_max(exchange.result.ticks, end);
 		if ((operation_pulls(schedule->operation) ? message->to : message->from) ==
