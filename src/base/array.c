@@ -25,7 +25,7 @@ static struct name_slot *find_slot(const struct names *names, const char *name)
 	return &names->slots[i];
 }
 
-static void grow(struct arena *arena, struct names *names)
+static void names_grow(struct arena *arena, struct names *names)
 {
 	struct names grown = {.capacity = names->capacity ? 2 * names->capacity : 16};
 	grown.slots = arena_array(arena, struct name_slot, grown.capacity);
@@ -48,7 +48,7 @@ int names_find(const struct names *names, const char *name)
 void names_add(struct arena *arena, struct names *names, const char *name, int number)
 {
 	if (2 * (names->count + 1) > names->capacity)
-		grow(arena, names);
+		names_grow(arena, names);
 	struct name_slot *slot = find_slot(names, name);
 	if (slot->name)
 		BUG("name '%s' is added twice", name);

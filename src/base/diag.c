@@ -406,7 +406,7 @@ struct span source_told(struct span span)
 
 enum { LONGEST = 64 }; /* bytes; longer words get no suggestion */
 
-static char lower(char c)
+static char letter_lower(char c)
 {
 	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
@@ -426,9 +426,10 @@ static int distance(const char *a, size_t n, const char *b, size_t m)
 	for (size_t i = 1; i <= n; i++) {
 		now[0] = (int)i;
 		for (size_t j = 1; j <= m; j++) {
-			char x = lower(a[i - 1]), y = lower(b[j - 1]);
+			char x = letter_lower(a[i - 1]), y = letter_lower(b[j - 1]);
 			now[j] = least(last[j - 1] + (x != y), 1 + least(last[j], now[j - 1]));
-			if (i > 1 && j > 1 && x == lower(b[j - 2]) && lower(a[i - 2]) == y)
+			if (i > 1 && j > 1 && x == letter_lower(b[j - 2]) &&
+				letter_lower(a[i - 2]) == y)
 				now[j] = least(now[j], before[j - 2] + 1);
 		}
 		int *row = before;

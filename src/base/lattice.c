@@ -29,7 +29,7 @@ int lattice_unit(const int64_t *row, int columns)
 }
 
 /* Row a += by * row b. */
-static bool add_row(int64_t *a, const int64_t *b, int64_t by, int count)
+static bool lattice_add_row(int64_t *a, const int64_t *b, int64_t by, int count)
 {
 	for (int i = 0; i < count; i++) {
 		int64_t product;
@@ -84,8 +84,8 @@ static int make_echelon(
 				break;
 			}
 			for (int r = rank + 1; r < row_count; r++)
-				if (!add_row(rows[r], rows[rank], -(rows[r][c] / rows[rank][c]),
-					    width))
+				if (!lattice_add_row(rows[r], rows[rank],
+					    -(rows[r][c] / rows[rank][c]), width))
 					return -1;
 		}
 	}
@@ -117,7 +117,7 @@ bool lattice_kernel(
 	for (int i = 1; i < out->rank; i++)
 		for (int k = 0; k < i; k++) {
 			int64_t by = floor_div(kernel[k][out->pivot[i]], kernel[i][out->pivot[i]]);
-			if (!add_row(kernel[k], kernel[i], -by, columns))
+			if (!lattice_add_row(kernel[k], kernel[i], -by, columns))
 				return false;
 		}
 	for (int i = 0; i < out->rank; i++)
@@ -199,7 +199,7 @@ static bool walk_row(struct lattice_search *walk, int row, const int64_t *g, boo
 		memcpy(next, g, sizeof next);
 		if (walk->steps-- <= 0)
 			return false;
-		if (!add_row(next, lattice->rows[row], c, lattice->columns) ||
+		if (!lattice_add_row(next, lattice->rows[row], c, lattice->columns) ||
 			!walk_row(walk, row + 1, next, positive || c > 0))
 			return false;
 	}

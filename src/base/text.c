@@ -465,7 +465,7 @@ static size_t edit_line_take(const struct edit_line *part, size_t room)
 	return end;
 }
 
-static struct edit_line rest_of(const struct edit_line *part, size_t taken)
+static struct edit_line edit_line_rest(const struct edit_line *part, size_t taken)
 {
 	while (taken < part->width && is_blank(part, taken))
 		taken++;
@@ -491,14 +491,14 @@ static void add_broken(struct text *text, const struct edit_line *line, size_t l
 	while (indent < line->width && is_blank(line, indent))
 		indent++;
 	indent = indent < limit / 2 ? indent : 0;
-	struct edit_line left = rest_of(line, 0);
+	struct edit_line left = edit_line_rest(line, 0);
 	for (bool first = true; first || left.width; first = false) {
 		size_t before = first ? indent : indent + INDENT;
 		taken = edit_line_take(&left, limit - before);
 		add_blanks(text, left.width ? before : 0);
 		add_part(text, &left, taken);
 		text_add(text, "\n");
-		left = rest_of(&left, taken);
+		left = edit_line_rest(&left, taken);
 	}
 }
 
@@ -510,7 +510,7 @@ struct group {
 };
 
 /* One row: as many lines as the cell that is broken most often. */
-static void add_row(struct text *text, const struct edit_line *line, const struct group *group)
+static void edit_add_row(struct text *text, const struct edit_line *line, const struct group *group)
 {
 	size_t count = group->columns->count;
 	struct edit_line *left = arena_array(text->arena, struct edit_line, count);
@@ -537,7 +537,7 @@ static void add_row(struct text *text, const struct edit_line *line, const struc
 			}
 			add_part(text, &left[c], taken);
 			owed += unused - before + GUTTER;
-			left[c] = rest_of(&left[c], taken);
+			left[c] = edit_line_rest(&left[c], taken);
 			again |= left[c].width > 0;
 		}
 		text_add(text, "\n");
@@ -566,7 +566,8 @@ static void add_table(struct text *text, const struct lines *lines, const struct
 		if (from > 1)
 			text_add(text, "\n");
 		for (size_t i = 0; i < lines->count; i++)
-			add_row(text, &lines->at[i], &(struct group){columns, from, end, widths});
+			edit_add_row(
+				text, &lines->at[i], &(struct group){columns, from, end, widths});
 		from = end;
 	}
 }

@@ -291,7 +291,7 @@ static void run_stage(struct fitting *fitting)
 }
 
 /* Fits from the start, or, after an attribute was left, once more with the scales of the fit before. */
-static void run(struct fitting *fitting, bool anew)
+static void fitting_run(struct fitting *fitting, bool anew)
 {
 	for (size_t i = 0; i < fitting->rows && anew; i++)
 		fitting->scales[i] = FIT_SCALE;
@@ -488,7 +488,7 @@ bool fit_machine(const struct machine_file *file, const struct measured_set *set
 		return false;
 	bool more = true;
 	for (bool anew = true; more && !fitting.failed; anew = false) {
-		run(&fitting, anew);
+		fitting_run(&fitting, anew);
 		more = leave_ends(&fitting, attributes);
 		if (more)
 			continue;
@@ -542,7 +542,7 @@ struct file_reading {
 };
 
 /* A number and its unit. */
-static bool split(const struct node *node, double *value, const char **unit)
+static bool fit_split_node(const struct node *node, double *value, const char **unit)
 {
 	char *end;
 	if (node->kind != NODE_SCALAR)
@@ -557,7 +557,7 @@ static bool read_end(struct file_reading *reading, const struct node *node,
 	const struct free_attribute *attribute, double *out)
 {
 	const char *unit;
-	if (split(node, out, &unit) && text_equal(unit, attribute->unit))
+	if (fit_split_node(node, out, &unit) && text_equal(unit, attribute->unit))
 		return true;
 	diag_error(reading->diag, node->span,
 		"the range of '%s' is in another unit; write a number%s%s", attribute->key,
@@ -574,7 +574,7 @@ static void read_attribute(struct file_reading *reading, const char *level,
 					   ? node_find(attributes, entry->key)
 					   : NULL;
 	*out = (struct free_attribute){.level = level, .key = entry->key};
-	if (!given || !split(given, &out->value, &out->unit)) {
+	if (!given || !fit_split_node(given, &out->value, &out->unit)) {
 		diag_error(diag, entry->key_span, "'%s' is free, and '%s' gives no number for it",
 			entry->key, level);
 		return;

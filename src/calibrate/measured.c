@@ -666,7 +666,8 @@ size_t accuracy_table(const struct measured_set *set, const double *us, struct a
 	return count;
 }
 
-static void add_number(struct text *text, const char *form, double value, int width, bool markdown)
+static void measured_add_number(
+	struct text *text, const char *form, double value, int width, bool markdown)
 {
 	if (isnan(value))
 		text_add(text, markdown ? " -" : " %*s", width, "-");
@@ -688,12 +689,14 @@ const char *accuracy_text(
 	for (size_t i = 0; i < count; i++) {
 		const struct accuracy *row = &table[i];
 		text_add(&text, markdown ? "| %s | %zu |" : "%-19s %5zu", row->category, row->rows);
-		add_number(&text, " %*.1f", 100 * row->rms, markdown ? 0 : 6, markdown);
-		add_number(&text, " %*.1f", 100 * row->bias, markdown ? 0 : 7, markdown);
-		add_number(&text, " %*.3f", row->rank, markdown ? 0 : 6, markdown);
-		add_number(&text, " %*.1f", 100 * row->peer_rms, markdown ? 0 : 12, markdown);
-		add_number(&text, " %*.1f", 100 * row->peer_bias, markdown ? 0 : 7, markdown);
-		add_number(&text, " %*.3f", row->peer_rank, markdown ? 0 : 6, markdown);
+		measured_add_number(&text, " %*.1f", 100 * row->rms, markdown ? 0 : 6, markdown);
+		measured_add_number(&text, " %*.1f", 100 * row->bias, markdown ? 0 : 7, markdown);
+		measured_add_number(&text, " %*.3f", row->rank, markdown ? 0 : 6, markdown);
+		measured_add_number(
+			&text, " %*.1f", 100 * row->peer_rms, markdown ? 0 : 12, markdown);
+		measured_add_number(
+			&text, " %*.1f", 100 * row->peer_bias, markdown ? 0 : 7, markdown);
+		measured_add_number(&text, " %*.3f", row->peer_rank, markdown ? 0 : 6, markdown);
 		text_add(&text, "\n");
 	}
 	return text_read(&text);

@@ -59,7 +59,7 @@ static struct known_digest *digest_find(const struct canon *canon, const struct 
 	return &canon->slots[i];
 }
 
-static void keep(struct canon *canon, const struct node *node, digest value)
+static void canon_keep(struct canon *canon, const struct node *node, digest value)
 {
 	if (2 * canon->count >= canon->capacity) {
 		struct canon old = *canon;
@@ -91,7 +91,7 @@ digest canon_digest(struct canon *canon, const struct node *node)
 		value = add_bytes(value, &part, sizeof part);
 	}
 	if (stays)
-		keep(canon, node, value);
+		canon_keep(canon, node, value);
 	return value;
 }
 

@@ -140,7 +140,7 @@ static bool walk(struct range_draft *range, struct value by,
 	return why ? range_refuse(range, why) : true;
 }
 
-static bool is_whole(struct value value)
+static bool value_is_whole(struct value value)
 {
 	return value.exact && value.den == 1;
 }
@@ -154,7 +154,7 @@ static bool spread(struct range_draft *range, int64_t count)
 	if (!why && value_quantity(ratio) != QUANTITY_BARE)
 		why = "has ends of different units";
 	double last = 0;
-	bool whole = is_whole(range->from) && is_whole(range->to);
+	bool whole = value_is_whole(range->from) && value_is_whole(range->to);
 	for (int64_t i = 0; !why && i < count; i++) {
 		double real = range->from.real *
 			      pow(ratio.real, count > 1 ? (double)i / (double)(count - 1) : 0);
@@ -739,7 +739,7 @@ bool expand(struct arena *arena, const struct sweep_spec *sweep, const char *set
 	return true;
 }
 
-static bool is_name(char c)
+static bool expand_is_name(char c)
 {
 	return isalnum((unsigned char)c) || c == '_';
 }
@@ -754,9 +754,9 @@ static size_t word_find(const char *text, size_t from, size_t to, const char *wo
 		depth += (text[i] == '(') - (text[i] == ')');
 		if (depth || strncmp(text + i, word, length) != 0)
 			continue;
-		bool inside =
-			is_name(*word) && ((i > from && is_name(text[i - 1])) ||
-						  (i + length < to && is_name(text[i + length])));
+		bool inside = expand_is_name(*word) &&
+			      ((i > from && expand_is_name(text[i - 1])) ||
+				      (i + length < to && expand_is_name(text[i + length])));
 		if (!inside)
 			return i;
 	}
@@ -768,7 +768,7 @@ static const char *next_word(const char *from, const char *text, const char *wor
 {
 	size_t length = strlen(word);
 	for (const char *at = from; (at = strstr(at, word)); at++)
-		if ((at == text || !is_name(at[-1])) && !is_name(at[length]))
+		if ((at == text || !expand_is_name(at[-1])) && !expand_is_name(at[length]))
 			return at;
 	return NULL;
 }
@@ -850,7 +850,7 @@ static bool compare_words(const struct when_clause *clause, const struct node *a
 static const char *const operators[] = {"<=", ">=", "==", "!=", "<", ">"};
 enum { OPERATORS = sizeof operators / sizeof *operators };
 
-static bool judge(int sign, int which)
+static bool expand_judge(int sign, int which)
 {
 	const bool answers[OPERATORS] = {
 		sign <= 0, sign >= 0, sign == 0, sign != 0, sign<0, sign> 0};
@@ -880,7 +880,7 @@ static bool compare_condition(const struct when_clause *clause, size_t at, int w
 	const char *why = value_sub(x, y, &rest);
 	if (why)
 		return refuse_condition(clause, why);
-	*holds = judge((rest.real > 0) - (rest.real < 0), which);
+	*holds = expand_judge((rest.real > 0) - (rest.real < 0), which);
 	return true;
 }
 

@@ -46,7 +46,7 @@ const char *store_fail(struct store *store, const char *why)
 }
 
 /* Keeps the error of the database in words, and returns it. */
-static const char *complain(struct store *store)
+static const char *store_complain(struct store *store)
 {
 	int code = sqlite3_errcode(store->database) & 0xff;
 	int error = sqlite3_system_errno(store->database);
@@ -67,7 +67,7 @@ static const char *complain(struct store *store)
 const char *store_do(struct store *store, const char *sql)
 {
 	if (!store->why && sqlite3_exec(store->database, sql, NULL, NULL, NULL) != SQLITE_OK)
-		complain(store);
+		store_complain(store);
 	return store->why;
 }
 
@@ -76,7 +76,7 @@ sqlite3_stmt *store_query(struct store *store, const char *sql)
 	sqlite3_stmt *statement = NULL;
 	if (!store->why &&
 		sqlite3_prepare_v2(store->database, sql, -1, &statement, NULL) != SQLITE_OK)
-		complain(store);
+		store_complain(store);
 	return statement;
 }
 
@@ -92,7 +92,7 @@ static bool step(struct store *store, sqlite3_stmt *statement)
 {
 	int code = store->why ? SQLITE_DONE : sqlite3_step(statement);
 	if (code != SQLITE_DONE && code != SQLITE_ROW)
-		complain(store);
+		store_complain(store);
 	return code == SQLITE_ROW;
 }
 
@@ -144,7 +144,7 @@ const char *store_commit(struct store *store)
 
 /* --- opening */
 
-static struct store *make(const char *folder)
+static struct store *store_new(const char *folder)
 {
 	struct arena *arena = arena_open();
 	struct store *store = arena_new(arena, struct store);
@@ -192,7 +192,7 @@ static const char *set_up(struct store *store)
 
 const char *store_open(const char *folder, struct store **out)
 {
-	struct store *store = make(folder);
+	struct store *store = store_new(folder);
 	*out = store;
 	const char *why = folder_parents(store->arena, store->path);
 	if (why)
@@ -200,7 +200,7 @@ const char *store_open(const char *folder, struct store **out)
 	int code = sqlite3_open_v2(store->path, &store->database,
 		SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX, NULL);
 	if (code != SQLITE_OK)
-		return complain(store);
+		return store_complain(store);
 	if (sqlite3_db_readonly(store->database, "main"))
 		return arena_format(
 			store->arena, "store '%s': it may not be written to", store->path);
@@ -229,7 +229,7 @@ static const char *open_read(struct store *store, bool still)
 	int code = sqlite3_open_v2(uri, &store->database,
 		SQLITE_OPEN_READONLY | SQLITE_OPEN_FULLMUTEX | SQLITE_OPEN_URI, NULL);
 	if (code != SQLITE_OK)
-		return complain(store);
+		return store_complain(store);
 	sqlite3_busy_timeout(store->database, WAIT_MS);
 	int64_t application = store_number(store, "PRAGMA application_id");
 	store_do(store, "SELECT 1 FROM sqlite_master LIMIT 1");
@@ -242,7 +242,7 @@ static const char *open_read(struct store *store, bool still)
 
 const char *store_open_read(const char *folder, struct store **out)
 {
-	struct store *store = make(folder);
+	struct store *store = store_new(folder);
 	struct stat facts;
 	*out = store;
 	if (stat(store->path, &facts) != 0)

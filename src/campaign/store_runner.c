@@ -118,7 +118,7 @@ static bool task_take(struct running *running, size_t *rank)
 	return there;
 }
 
-static void keep(struct running *running, const struct task_result *result)
+static void running_keep(struct running *running, const struct task_result *result)
 {
 	pthread_mutex_lock(&running->mutex);
 	struct arena *arena = running->pending_arena;
@@ -178,7 +178,7 @@ static void explore_task(struct running *running, size_t rank, int thread)
 	result.spec = spec;
 	result.seconds = now() - start;
 	if (whole)
-		keep(running, &result);
+		running_keep(running, &result);
 	arena_close(arena);
 }
 
@@ -284,7 +284,7 @@ static size_t count_others(struct store *store)
 	return count;
 }
 
-static void enter(struct store *store)
+static void store_runner_enter(struct store *store)
 {
 	char host[256] = "";
 	gethostname(host, sizeof host - 1);
@@ -312,7 +312,7 @@ const char *store_join(struct store *store, bool alone)
 				"store '%s': another process runs this campaign by other "
 				"specs or options; wait, or give this one a folder of its own",
 				store->path));
-	enter(store);
+	store_runner_enter(store);
 	store_void_leases(store);
 	return store->why;
 }
@@ -538,7 +538,7 @@ static void on_crash(int number)
 }
 
 /* The arguments of the program without one of them. */
-static char **read_line(const char *without)
+static char **runner_read_line(const char *without)
 {
 	static struct arena *arena;
 	struct array(char *) words = {0};
@@ -562,7 +562,7 @@ void crash_guard(const char *folder, const char *without)
 	free(crash_path);
 	if (asprintf(&crash_path, "%s/campaign.crashed", folder) < 0)
 		crash_path = NULL;
-	crash_line = read_line(without);
+	crash_line = runner_read_line(without);
 	sigemptyset(&action.sa_mask);
 	for (int i = 0; i < SIGNALS && crash_path; i++)
 		sigaction(signals[i], &action, NULL);

@@ -95,7 +95,7 @@ static bool sweep_value(struct sweep_reading *reading, size_t target, const stru
 
 struct values_draft array(struct sweep_value);
 
-static bool is_number(const struct sweep_reading *reading, const struct node *node)
+static bool sweep_reading_is_number(const struct sweep_reading *reading, const struct node *node)
 {
 	struct value value;
 	struct diag *silent = diag_open(reading->reading.arena);
@@ -303,8 +303,8 @@ static bool sweep_values(struct sweep_reading *reading, size_t target, const str
 	struct sweep_option *options = arena_array(arena, struct sweep_option, draft.count);
 	for (size_t i = 0; good && i < draft.count; i++) {
 		options[i] = (struct sweep_option){.count = 1, .values = &draft.at[i]};
-		out->ordered =
-			out->ordered && draft.at[i].node && is_number(reading, draft.at[i].node);
+		out->ordered = out->ordered && draft.at[i].node &&
+			       sweep_reading_is_number(reading, draft.at[i].node);
 	}
 	out->count = draft.count;
 	out->options = options;
@@ -670,7 +670,7 @@ static size_t children(const struct node *node)
 }
 
 /* Returns the `name:` of a map, or NULL. */
-static const char *name_of(const struct node *node)
+static const char *node_name(const struct node *node)
 {
 	const struct node *name = node_find(node, "name");
 	return name && name->kind == NODE_SCALAR && *name->text ? name->text : NULL;
@@ -678,7 +678,7 @@ static const char *name_of(const struct node *node)
 
 static bool is_called(const struct node *node, const char *word)
 {
-	const char *name = name_of(node);
+	const char *name = node_name(node);
 	size_t length = strlen(word);
 	return name && strncmp(name, word, length) == 0 && (!name[length] || name[length] == '[');
 }
@@ -736,8 +736,8 @@ static void list_words(struct arena *arena, const struct node *node, struct near
 	for (size_t i = 0; i < children(node); i++) {
 		if (node->kind == NODE_MAP)
 			*array_add(arena, known) = node->entries[i].key;
-		if (name_of(child(node, i)))
-			*array_add(arena, known) = name_of(child(node, i));
+		if (node_name(child(node, i)))
+			*array_add(arena, known) = node_name(child(node, i));
 		list_words(arena, child(node, i), known);
 	}
 }
@@ -765,7 +765,7 @@ static const char *list_known(struct arena *arena, const struct near_words *know
 }
 
 /* Nothing below has this word. */
-static void complain(struct arena *arena, const struct path *path, int word,
+static void sweep_path_complain(struct arena *arena, const struct path *path, int word,
 	const struct node *const *nodes, size_t count, struct diag *diag)
 {
 	struct near_words known = {0};
@@ -793,7 +793,7 @@ static bool find_below(struct arena *arena, const struct path *path, struct trai
 		for (int depth = 1; !search.hits && depth <= SPEC_DEPTH_MOST; depth++)
 			search_at(&search, node, depth);
 		if (!search.hits) {
-			complain(arena, path, w, &node, 1, diag);
+			sweep_path_complain(arena, path, w, &node, 1, diag);
 			return false;
 		}
 		if (search.hits > 1) {
@@ -819,7 +819,7 @@ bool path_find(struct arena *arena, const struct path *path, const struct node *
 {
 	size_t first = path_file(path, files, count);
 	if (first == count) {
-		complain(arena, path, 0, files, count, diag);
+		sweep_path_complain(arena, path, 0, files, count, diag);
 		return false;
 	}
 	/* of several files with the key, whose values add up, the first that has the rest */

@@ -38,8 +38,9 @@ static const char *write_report(struct arena *arena, const struct machine_file *
 	return text_read(&text);
 }
 
-static const char *find_table(const struct machine_file *file, const struct measured_set *set,
-	const double *values, struct arena *arena, struct diag *diag, double *us)
+static const char *machine_file_find_table(const struct machine_file *file,
+	const struct measured_set *set, const double *values, struct arena *arena,
+	struct diag *diag, double *us)
 {
 	const struct arch *arch = machine_file_make(arena, file, values, diag);
 	const struct accuracy *table;
@@ -153,7 +154,7 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 			       : command_refuse(diag);
 	if (!fit_machine(&file, &set, left_out, arena, diag, &fit))
 		return command_refuse(diag);
-	const char *table = find_table(&file, &set, fit.values, arena, diag, us);
+	const char *table = machine_file_find_table(&file, &set, fit.values, arena, diag, us);
 	const struct option_value *output = option_find(arguments, "output");
 	if (!table)
 		return command_refuse(diag);

@@ -58,7 +58,7 @@ static const char *list_plans(const struct exploring *exploring)
 	return json_dump(exploring->arena, list, JSON_COMPACT);
 }
 
-static int search(struct exploring *exploring, struct task_result *out)
+static int campaign_point_search(struct exploring *exploring, struct task_result *out)
 {
 	int status = exploration_prepare(exploring);
 	if (status != EXIT_FOUND)
@@ -99,7 +99,7 @@ static bool campaign_point_explore(void *at, const struct sweep_point *point,
 	if (inputs_read_files(arena, &arguments, point->files, diag, &inputs)) {
 		struct exploring exploring = exploration_open(&inputs, &silent, people);
 		exploring.wishes.asker = (struct asker){.jobs = 1, .stopper = *stopper};
-		out->status = search(&exploring, out);
+		out->status = campaign_point_search(&exploring, out);
 	} else {
 		diag_print(diag, people);
 		out->status = EXIT_INPUT;

@@ -119,7 +119,7 @@ static bool certificate_file_open(
 /* The rest, in the names of the problem; search->objectives are not looked at. */
 static bool certificate_file_read(struct certificate_file *file, const struct nest_search *search);
 
-static struct span span_of(const struct reader *map, const char *key)
+static struct span claim_file_span(const struct reader *map, const char *key)
 {
 	const struct node *node = node_find(map->map, key);
 	return node ? node->span : map->map->span;
@@ -277,10 +277,10 @@ static bool certificate_file_open(
 	read_sources(out);
 	struct certificate *certificate = &out->form->certificate;
 	certificate->claim = out->form->claim ? PROOF_BOUND : PROOF_OPTIMAL;
-	certificate->counting_span = span_of(&out->reader, "counting");
-	certificate->claim_span = span_of(&out->reader, "claim");
-	certificate->bound_span = span_of(&out->reader, "bound");
-	certificate->gap_span = span_of(&out->reader, "gap");
+	certificate->counting_span = claim_file_span(&out->reader, "counting");
+	certificate->claim_span = claim_file_span(&out->reader, "claim");
+	certificate->bound_span = claim_file_span(&out->reader, "bound");
+	certificate->gap_span = claim_file_span(&out->reader, "gap");
 	return !diag_failed(diag);
 }
 
@@ -334,7 +334,7 @@ static void read_points(struct certificate_file *file)
 	}
 	certificate->points = points.at;
 	certificate->point_count = points.count;
-	certificate->points_span = span_of(&file->reader, "points");
+	certificate->points_span = claim_file_span(&file->reader, "points");
 }
 
 static bool certificate_file_read(struct certificate_file *file, const struct nest_search *search)
@@ -431,7 +431,7 @@ static int tell(const struct certificate_result *result, const struct nest_searc
 	return listener_status(result->answer);
 }
 
-static int check(struct arena *arena, const struct arguments *arguments,
+static int check_files(struct arena *arena, const struct arguments *arguments,
 	struct certificate_file *file, const struct inputs *inputs, const struct nest_inputs *nest,
 	struct diag *diag)
 {
@@ -526,7 +526,8 @@ int certificate_check_command(
 	else
 		diag_error(diag, path->span, "certificates are of problems; this is %s",
 			inputs.kind->noun);
-	return nest ? check(arena, arguments, &file, &inputs, nest, diag) : command_refuse(diag);
+	return nest ? check_files(arena, arguments, &file, &inputs, nest, diag)
+		    : command_refuse(diag);
 }
 
 /* The lists of a certificate. */

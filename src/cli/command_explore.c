@@ -142,7 +142,7 @@ static int tell_nothing(const struct exploring *exploring)
 	return certain ? EXIT_IMPOSSIBLE : EXIT_NOTHING;
 }
 
-static int judge(const struct exploring *exploring)
+static int exploring_judge(const struct exploring *exploring)
 {
 	const struct explorer *explorer = &exploring->inputs->kind->explore;
 	const struct explored *explored = &exploring->explored;
@@ -155,7 +155,7 @@ static int judge(const struct exploring *exploring)
 
 int exploration_end(const struct exploring *exploring)
 {
-	int status = judge(exploring);
+	int status = exploring_judge(exploring);
 	if (!exploring->explored.fault)
 		return status;
 	utf8_print(exploring->people, "lxplore: the simulator disagrees with the model: %s\n",

@@ -88,7 +88,7 @@ struct side {
 };
 
 /* The arguments, and their files, with one of the last two left out. */
-static struct arguments leave_out(const struct arguments *arguments, size_t which,
+static struct arguments counts_leave_out(const struct arguments *arguments, size_t which,
 	const struct node **files, struct arena *arena)
 {
 	struct arguments left = *arguments;
@@ -122,7 +122,7 @@ static bool read_side(struct arena *arena, const struct arguments *arguments,
 {
 	const struct node **files = arena_copy(arena, all, arguments->count * sizeof *files);
 	size_t count = arguments->count - 1;
-	side->arguments = leave_out(arguments, count - which, files, arena);
+	side->arguments = counts_leave_out(arguments, count - which, files, arena);
 	side->name = side->arguments.at[count - 1];
 	side->span = side->arguments.spans[count - 1];
 	struct diag *said = diag_open(arena);
@@ -153,7 +153,7 @@ static void close_side(struct diff_side *side)
 	json_decref(side->counts);
 }
 
-static int compare(
+static int compare_sides(
 	struct arena *arena, const struct side *a, const struct side *b, enum format format)
 {
 	struct diff diff = {
@@ -195,7 +195,7 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 		return EXIT_INPUT; /* 1 would say that two legal plans differ */
 	}
 	diag_print(diag, stderr);
-	return compare(arena, &sides[0], &sides[1], format);
+	return compare_sides(arena, &sides[0], &sides[1], format);
 }
 
 const struct command command_diff = {

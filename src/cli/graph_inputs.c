@@ -171,7 +171,8 @@ static bool has_key(const struct inputs *inputs, const char *key)
 	return inputs->search.map && node_find(inputs->search.map, key);
 }
 
-static void leave_out(const struct inputs *inputs, const struct given_name *name, unsigned *fixed)
+static void inputs_leave_out(
+	const struct inputs *inputs, const struct given_name *name, unsigned *fixed)
 {
 	int kind = 0;
 	while (joint_kind_names[kind] && !text_equal(joint_kind_names[kind], name->text))
@@ -192,7 +193,7 @@ static void read_without(struct inputs *inputs, unsigned *fixed)
 	for (int n = 0; n < 2; n++) {
 		*fixed = names[n].given ? 0 : *fixed;
 		for (size_t i = 0; i < names[n].count; i++)
-			leave_out(inputs, &names[n].at[i], fixed);
+			inputs_leave_out(inputs, &names[n].at[i], fixed);
 	}
 }
 

@@ -31,7 +31,7 @@ static bool read_numbers(const struct tensor *tensor, const char *text, void *ar
 	return read == count && !text[strspn(text, " \t\r")];
 }
 
-static bool read_line(struct arena *arena, const struct workload *workload, char *line,
+static bool values_read_line(struct arena *arena, const struct workload *workload, char *line,
 	struct span span, void **arrays, struct diag *diag)
 {
 	char *colon = strchr(line, ':');
@@ -73,7 +73,7 @@ void **graph_values_read(
 	char *rest = arena_text(arena, bytes);
 	for (char *line; (line = strsep(&rest, "\n")); span.line = ++span.end_line)
 		if (line[strspn(line, " \t\r")] &&
-			!read_line(arena, workload, line, span, arrays, diag))
+			!values_read_line(arena, workload, line, span, arrays, diag))
 			return NULL;
 	return arrays;
 }

@@ -107,7 +107,7 @@ static int tell_stop(void)
 }
 
 /* EXIT_IMPOSSIBLE after telling why it cannot be: rules that it breaks, or what is too large. */
-static int price(const struct inputs *inputs, struct broadcast_outcome *out)
+static int broadcast_inputs_price(const struct inputs *inputs, struct broadcast_outcome *out)
 {
 	const struct broadcast_inputs *own = inputs->own;
 	const struct broadcast *broadcast = own->broadcast;
@@ -130,7 +130,7 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 	struct broadcast_trace times;
 	const struct option_value *trace = option_find(inputs->arguments, "trace");
 	double clock = clock_ns(inputs);
-	int status = price(inputs, &outcome);
+	int status = broadcast_inputs_price(inputs, &outcome);
 	if (status != EXIT_FOUND)
 		return status;
 	if (simulated)

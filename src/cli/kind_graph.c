@@ -29,7 +29,7 @@ static struct simulation how_to_execute(
 
 /* --- score and simulate */
 
-static void execute(
+static void outcome_execute(
 	const struct inputs *inputs, bool trace, void *const *given, struct outcome *outcome)
 {
 	const struct graph_inputs *own = inputs->own;
@@ -106,7 +106,7 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 	if (!graph_inputs_price(inputs, made.plan, &outcome))
 		return EXIT_IMPOSSIBLE;
 	if (simulated)
-		execute(inputs, trace != NULL, given, &outcome);
+		outcome_execute(inputs, trace != NULL, given, &outcome);
 	if (outcome.why) {
 		graph_inputs_illegal(inputs, made.plan, outcome.why_step, outcome.why);
 		return EXIT_IMPOSSIBLE;
@@ -258,7 +258,7 @@ struct graph_search {
 };
 
 /* A plan that the specs bring is where the search starts, if it may. */
-static void take_start(const struct inputs *inputs, struct exploration *exploration)
+static void graph_take_start(const struct inputs *inputs, struct exploration *exploration)
 {
 	const struct graph_inputs *own = inputs->own;
 	struct recipe recipe = {.arch = exploration->arch,
@@ -328,7 +328,7 @@ static int prepare(struct exploring *exploring)
 	*exploration = own->exploration;
 	exploration->wishes = exploring->wishes;
 	if (own->plan)
-		take_start(exploring->inputs, exploration);
+		graph_take_start(exploring->inputs, exploration);
 	exploring->search = search;
 	if (!write_program(exploring, exploration))
 		return exploration_refuse(exploring);

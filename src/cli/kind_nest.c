@@ -45,7 +45,7 @@ static const char *verdict_of(
 }
 
 /* Runs the nest and compares with the exact model under each counting; `trace` as the simulator has it. */
-static struct nest_outcome execute(const struct nest_inputs *inputs, uint64_t seed,
+static struct nest_outcome nest_outcome_execute(const struct nest_inputs *inputs, uint64_t seed,
 	int64_t steps_most, struct nest_trace *trace, struct arena *arena)
 {
 	struct counted exact = count(inputs, inputs->mapping, COUNTING_EXACT, arena);
@@ -137,7 +137,7 @@ static struct nest_report make_report(
 
 /* --- score and simulate */
 
-static int explain(const struct inputs *inputs, const struct nest_report *report)
+static int nest_inputs_explain(const struct inputs *inputs, const struct nest_report *report)
 {
 	if (report->why)
 		utf8_print(command_people(), "lxplore: infeasible: %s\n", report->why);
@@ -177,12 +177,13 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 
 	struct nest_report report = make_report(own, counting, arena);
 	if (inputs_given(inputs, "explain"))
-		return explain(inputs, &report);
+		return nest_inputs_explain(inputs, &report);
 	struct nest_outcome run;
 	if (simulated && !report.why) {
 		struct nest_trace trace = {.arena = arena, .most = TRACE_SPANS_MOST};
 		const struct option_value *file = option_find(inputs->arguments, "trace");
-		run = execute(own, inputs->wishes.seed, steps_most, file ? &trace : NULL, arena);
+		run = nest_outcome_execute(
+			own, inputs->wishes.seed, steps_most, file ? &trace : NULL, arena);
 		report.run = &run;
 		if (file && run.finished)
 			write_trace(own, file->text, &trace, run.cycles, arena);

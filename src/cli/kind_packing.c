@@ -484,7 +484,7 @@ static void reject(struct unfit_reader *r, struct span span, const char *why)
 	diag_error(r->reading.diag, span, "rejected: %s", why);
 }
 
-static struct span span_of(const struct unfit_reader *r, const char *key)
+static struct span unfit_reader_span(const struct unfit_reader *r, const char *key)
 {
 	const struct node *node = node_find(r->map.map, key);
 	return node ? node->span : r->map.map->span;
@@ -508,11 +508,11 @@ static void read_room(struct unfit_reader *r)
 	const struct packing *packing = r->packing;
 	const struct unfit_form *form = &r->form;
 	if (form->capacity >= 0 && form->capacity < packing->capacity)
-		reject(r, span_of(r, "capacity"),
+		reject(r, unfit_reader_span(r, "capacity"),
 			arena_format(arena, "it is about %" PRId64 " bytes, and there are %" PRId64,
 				form->capacity, packing->capacity));
 	if (form->alignment && form->alignment != packing->alignment)
-		reject(r, span_of(r, "alignment"),
+		reject(r, unfit_reader_span(r, "alignment"),
 			arena_format(arena,
 				"it is about an alignment of %" PRId64 " and not of %" PRId64,
 				form->alignment, packing->alignment));
@@ -599,7 +599,7 @@ static void read_proof(struct unfit_reader *r)
 				"a line of the proof has forks such as 0/1, and leaves x");
 	if (forks >= 0 && leaves >= 0 && diag_errors(r->reading.diag) == errors &&
 		((size_t)leaves != r->leaves || (size_t)(forks + leaves) != r->nodes.count))
-		reject(r, span_of(r, "proof"),
+		reject(r, unfit_reader_span(r, "proof"),
 			arena_format(r->reading.arena,
 				"it has %zu forks and %zu leaves, not as many as it says",
 				r->nodes.count - r->leaves, r->leaves));
@@ -626,7 +626,7 @@ static enum unfit_reading unfit_file_read(struct arena *arena, const struct plac
 		.count = r.buffers.count,
 		.buffers = r.buffers.at,
 		.proof = {r.nodes.count, r.nodes.at},
-		.proof_span = span_of(&r, "proof")};
+		.proof_span = unfit_reader_span(&r, "proof")};
 	if (!diag_failed(diag))
 		return UNFIT_READ;
 	return r.rejected ? UNFIT_REJECTED : UNFIT_WRONG;
@@ -689,17 +689,18 @@ static void tell_open(const struct place_request *request, const struct place_re
 }
 
 /* False after telling why the solver would not. */
-static bool search(struct arena *arena, const struct place_request *request,
+static bool place_request_search(struct arena *arena, const struct place_request *request,
 	struct listener *listener, struct place_report *report)
 {
-	struct packing_search search = {.wishes = {.budget = request->budget,
-						.seed = request->seed,
-						.asker = listener_asker(listener, request->jobs)},
+	struct packing_search place_request_search = {
+		.wishes = {.budget = request->budget,
+			.seed = request->seed,
+			.asker = listener_asker(listener, request->jobs)},
 		.packing = report->packing,
 		.solver = request->solver};
-	search.wishes.asker.stopper.stop = listener_wait;
-	search.wishes.asker.progress = NULL;
-	struct explored explored = packing_explore(&search, arena);
+	place_request_search.wishes.asker.stopper.stop = listener_wait;
+	place_request_search.wishes.asker.progress = NULL;
+	struct explored explored = packing_explore(&place_request_search, arena);
 	const struct answer *answer = explored.more;
 	bool found = explored.frontier.count > 0, refused = false;
 	listener_clear(listener);
@@ -750,7 +751,7 @@ static int tell_end(
 	return listener_interrupted() ? EXIT_INTERRUPTED : listener_status(report->outcome);
 }
 
-static int place(struct arena *arena, const struct place_request *request)
+static int place_request_run(struct arena *arena, const struct place_request *request)
 {
 	struct place_report report = {.file = &request->file,
 		.packing = &request->file.packing,
@@ -758,7 +759,8 @@ static int place(struct arena *arena, const struct place_request *request)
 		.load = load_curve(arena, &request->file.packing, NULL),
 		.method = arena_format(arena, "place/%s", request->solver->name)};
 	struct listener listener = listener_open(request->seconds, request->quiet, "nodes");
-	if (!find_overload(arena, &report) && !search(arena, request, &listener, &report))
+	if (!find_overload(arena, &report) &&
+		!place_request_search(arena, request, &listener, &report))
 		return EXIT_INPUT;
 	write_layout(arena, request, &report);
 	packing_write_picture(arena, request, &report);
@@ -782,7 +784,7 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 		return packing_check_offsets(arena, &request, diag);
 	if (request.check_certificate)
 		return packing_check_certificate(arena, &request, diag);
-	return place(arena, &request);
+	return place_request_run(arena, &request);
 }
 
 static const struct command command_place = {

@@ -26,7 +26,7 @@ static void print_help(struct arena *arena)
 	command_print(text_read(&text));
 }
 
-static int complain_unknown(struct arena *arena, const char *name)
+static int main_complain_unknown(struct arena *arena, const char *name)
 {
 	struct array(const char *) names = {0};
 	const struct command *at;
@@ -38,7 +38,7 @@ static int complain_unknown(struct arena *arena, const char *name)
 	return EXIT_INPUT;
 }
 
-static int run(struct arena *arena, int argc, char **argv)
+static int program_run(struct arena *arena, int argc, char **argv)
 {
 	if (argc < 2) {
 		print_help(arena);
@@ -59,7 +59,7 @@ static int run(struct arena *arena, int argc, char **argv)
 	}
 	const struct command *command = command_find(argv[1]);
 	if (!command)
-		return complain_unknown(arena, argv[1]);
+		return main_complain_unknown(arena, argv[1]);
 
 	for (int i = 2; i < argc; i++)
 		if (text_equal(argv[i], "--help") || text_equal(argv[i], "-h")) {
@@ -88,7 +88,7 @@ static void *run_call(void *context)
 {
 	struct call *call = context;
 	struct arena *arena = arena_open();
-	call->status = run(arena, call->argc, call->argv);
+	call->status = program_run(arena, call->argc, call->argv);
 	arena_close(arena);
 	return NULL;
 }

@@ -30,7 +30,7 @@ static const struct {
 enum { METRICS = sizeof metrics / sizeof *metrics };
 
 /* Timeloop's number of a level, which counts fan-outs with a level of their own. */
-static void add_number(int number, struct span span, struct objectives *objectives,
+static void objectives_add_number(int number, struct span span, struct objectives *objectives,
 	const struct objective_scope *scope)
 {
 	const struct hierarchy *hierarchy = scope->hierarchy;
@@ -69,7 +69,7 @@ static bool add_accesses(const char *name, struct span span, struct objectives *
 	}
 	if (sscanf(name, "accesses%*1[-_]%2d%n", &number, &end) == 1 && !name[end]) {
 		if (hierarchy)
-			add_number(number, span, objectives, scope);
+			objectives_add_number(number, span, objectives, scope);
 		return true;
 	}
 	if (!text_equal(name, "ordered-accesses") && !text_equal(name, "ordered_accesses"))
@@ -470,7 +470,7 @@ static const struct hierarchy *unflag(
 
 /* Returns NULL after complaining if the constraints leave no mapping.  *start: a mapping that fits; NULL if none was
  * found within the limits. */
-static const struct domain *narrow(const struct nest_inputs *inputs,
+static const struct domain *nest_inputs_narrow(const struct nest_inputs *inputs,
 	const struct hierarchy *hierarchy, struct factors_store *store,
 	const struct mapping **start, struct diag *diag)
 {
@@ -523,7 +523,7 @@ static const char *find_fault(
 }
 
 /* A mapping that the specs bring is where the search starts, if it may. */
-static void take_start(const struct nest_inputs *inputs, struct nest_search *search,
+static void nest_take_start(const struct nest_inputs *inputs, struct nest_search *search,
 	struct arena *arena, struct diag *diag)
 {
 	if (!inputs->mapping)
@@ -551,7 +551,7 @@ bool request_search(struct arena *arena, const struct nest_inputs *inputs,
 	const struct mapping *start = NULL;
 	const struct hierarchy *hierarchy = unflag(inputs, arena, diag);
 	const struct domain *domain =
-		hierarchy ? narrow(inputs, hierarchy, &store, &start, diag) : NULL;
+		hierarchy ? nest_inputs_narrow(inputs, hierarchy, &store, &start, diag) : NULL;
 	if (!domain)
 		return false;
 	const struct space *space = space_make_from(&store, arena, domain);
@@ -577,6 +577,6 @@ bool request_search(struct arena *arena, const struct nest_inputs *inputs,
 		.epsilon = inputs->epsilon,
 	};
 	out->wishes.budget = budget_of(inputs, wishes);
-	take_start(inputs, out, arena, diag);
+	nest_take_start(inputs, out, arena, diag);
 	return true;
 }

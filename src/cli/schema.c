@@ -33,7 +33,7 @@ static json_t *reference(const char *name)
 	return json_pack("{s:o}", "$ref", json_sprintf("#/definitions/%s", name));
 }
 
-static json_t *words_of(const char *const *words)
+static json_t *schema_words(const char *const *words)
 {
 	json_t *list = json_array();
 	for (size_t i = 0; words[i]; i++)
@@ -69,7 +69,7 @@ static json_t *one_value(const struct schema *schema, const struct field *field)
 	case FIELD_FLAG:
 		return reference("flag");
 	case FIELD_CHOICE:
-		return words_of(field->words);
+		return schema_words(field->words);
 	case FIELD_SENTENCES:
 		return sentences(field->noun);
 	case FIELD_MAP:
@@ -97,7 +97,7 @@ static json_t *inline_constraints(const struct schema *schema)
 	return reference(inline_constraints_noun.name);
 }
 
-static json_t *value_of(const struct schema *schema, const struct field *field)
+static json_t *schema_field_value(const struct schema *schema, const struct field *field)
 {
 	json_t *one = one_value(schema, field), *value = one;
 	switch (field->shape) {
@@ -154,7 +154,8 @@ static json_t *map_of(const struct schema *schema, const struct noun *noun)
 	for (size_t i = 0; noun_field(noun, i, &field); i++) {
 		size_t length = strcspn(field.key, "*");
 		bool apart = noun == &node_noun && text_equal(field.key, "constraints");
-		json_t *value = apart ? inline_constraints(schema) : value_of(schema, &field);
+		json_t *value =
+			apart ? inline_constraints(schema) : schema_field_value(schema, &field);
 		if (field.required && !field.when && !field.has)
 			json_array_append_new(required, json_string(field.key));
 		if (field.key[length])
@@ -218,13 +219,13 @@ static json_t *setting_value(const struct schema *schema, const struct option *s
 {
 	const struct field *planned = noun_find(&planning_noun, setting->key);
 	if (planned)
-		return value_of(schema, planned);
+		return schema_field_value(schema, planned);
 	if (text_equal(setting->key, "solver"))
 		return solver_choices();
 	if (setting->words == objective_names)
 		return objectives(schema->arena);
 	if (setting->type == OPTION_WORD)
-		return words_of(setting->words);
+		return schema_words(setting->words);
 	if (setting->type == OPTION_COUNT)
 		return json_pack("{s:[s,s],s:I}", "type", "integer", "string", "minimum",
 			(json_int_t)setting->least);

@@ -391,7 +391,8 @@ static const struct option *setting_find(
 	return NULL;
 }
 
-static void complain_unknown(struct parse *parse, struct span span, const char *name, size_t length)
+static void parse_complain_unknown(
+	struct parse *parse, struct span span, const char *name, size_t length)
 {
 	size_t count = 0;
 	while (parse->table[count].name)
@@ -444,7 +445,7 @@ static int parse_long(struct parse *parse, const char *text, const char *next, i
 	size_t length = equals ? (size_t)(equals - name) : strlen(name);
 	const struct option *option = setting_find(parse->table, name, length);
 	if (!option) {
-		complain_unknown(parse, span, name, length);
+		parse_complain_unknown(parse, span, name, length);
 		return 0;
 	}
 	return take_with(parse, option, equals ? equals + 1 : NULL, next, span, number);

@@ -144,7 +144,7 @@ struct keeper {
 	const char *name;
 };
 
-static bool keeps(const struct constraint *constraint, int t)
+static bool constraint_keeps(const struct constraint *constraint, int t)
 {
 	return (text_equal(constraint->kind->key, "keep") ||
 		       text_equal(constraint->kind->key, "keep_only")) &&
@@ -183,7 +183,7 @@ static void bypass_others(struct domain *domain, int parallel, const struct keep
 }
 
 /* Returns the place where a !Parallel begins. */
-static struct span span_of(const struct arch *arch, int parallel)
+static struct span parallel_span(const struct arch *arch, int parallel)
 {
 	for (int r = 0; r < arch->level_count; r++)
 		if (arch->levels[r].parallel == parallel)
@@ -198,7 +198,7 @@ static void narrow_space(
 	const char *name = domain->shape->spaces[t].name;
 	struct keeper home = {.by = -1}, other;
 	for (size_t i = 0; i < all->count; i++) {
-		if ((chosen && !chosen[i]) || !keeps(&all->at[i], t) ||
+		if ((chosen && !chosen[i]) || !constraint_keeps(&all->at[i], t) ||
 			!find_keeper(domain, (int)i, parallel, &other))
 			continue;
 		if (home.by >= 0 && home.branch != other.branch) {
@@ -212,7 +212,7 @@ static void narrow_space(
 	if (home.by >= 0)
 		bypass_others(domain, parallel, &home, t);
 	else if (!chosen)
-		clash_add(clashes, -1, -1, span_of(domain->arch, parallel),
+		clash_add(clashes, -1, -1, parallel_span(domain->arch, parallel),
 			"no branch of this !Parallel keeps %s; one that stores nothing would be "
 			"- !Nothing {constraints: {dataspace: {keep: [%s]}}}",
 			name, name);
@@ -233,8 +233,8 @@ static void narrow_branches(struct domain *domain, const bool *chosen, struct cl
 }
 
 /* `chosen` NULL: all of them. */
-static void narrow(const struct constraints *constraints, const bool *chosen, struct domain *domain,
-	struct clashes *clashes)
+static void constraints_narrow_chosen(const struct constraints *constraints, const bool *chosen,
+	struct domain *domain, struct clashes *clashes)
 {
 	domain->constraints = constraints;
 	for (int round = 0; round < ROUNDS; round++)
@@ -250,7 +250,7 @@ bool constraints_narrow(
 {
 	struct arena *arena = arena_open();
 	struct clashes clashes = {.arena = arena};
-	narrow(constraints, NULL, domain, &clashes);
+	constraints_narrow_chosen(constraints, NULL, domain, &clashes);
 	for (size_t i = 0; i < clashes.count; i++) {
 		const struct clash *clash = &clashes.at[i];
 		diag_error(diag, clash->span, "%s", clash->text);
@@ -268,7 +268,7 @@ bool constraints_agree(const struct constraints *constraints, const bool *chosen
 {
 	struct arena_mark mark = arena_mark(arena);
 	struct clashes clashes = {.arena = arena};
-	narrow(constraints, chosen, domain, &clashes);
+	constraints_narrow_chosen(constraints, chosen, domain, &clashes);
 	bool agree = !clashes.count;
 	arena_release(arena, mark);
 	return agree;

@@ -475,7 +475,7 @@ static struct factor_chain chain_of(const struct domain *domain, int d)
 	return chain;
 }
 
-static struct span span_of(const struct domain *domain, int by)
+static struct span factor_span(const struct domain *domain, int by)
 {
 	return domain->constraints && by >= 0 ? domain->constraints->at[by].span : (struct span){0};
 }
@@ -499,13 +499,13 @@ static void party_join(struct party *party, int who)
 }
 
 /* The last of them complains; the others are shown. */
-static void complain(const struct domain *domain, const struct party *party,
+static void factors_complain(const struct domain *domain, const struct party *party,
 	struct clashes *clashes, const char *text)
 {
 	int others = party->count - 1;
 	int self = others >= 0 ? party->at[others] : -1;
-	struct clash *clash = clash_add(
-		clashes, self, others == 1 ? party->at[0] : -1, span_of(domain, self), "%s", text);
+	struct clash *clash = clash_add(clashes, self, others == 1 ? party->at[0] : -1,
+		factor_span(domain, self), "%s", text);
 	if (others < 2)
 		return;
 	clash->more = arena_copy(clashes->arena, party->at, (size_t)others * sizeof *party->at);
@@ -540,7 +540,7 @@ static void clash_with_chain(
 {
 	struct party party = {0};
 	const char *bounds = chain_text(chain, clashes->arena, least, &party);
-	complain(chain->domain, &party, clashes,
+	factors_complain(chain->domain, &party, clashes,
 		arena_format(clashes->arena, "dimension %s has %lld, %s: %s",
 			chain->domain->shape->dimensions[chain->d].name, (long long)chain->extent,
 			why, bounds));
@@ -584,7 +584,7 @@ static bool refuse_divisor(const struct factor_chain *chain, const struct chain_
 	struct party party = {0};
 	party_join(&party, bounds->least_by);
 	party_join(&party, bounds->most_by);
-	complain(chain->domain, &party, clashes,
+	factors_complain(chain->domain, &party, clashes,
 		arena_format(clashes->arena,
 			"%s at '%s' (%s) does not divide dimension %s, which has %lld; %s would",
 			text_read(&range), chain->domain->arch->levels[link->row].name,
@@ -718,7 +718,7 @@ static void check_fanout(const struct domain *domain, int r, struct clashes *cla
 		party_join(&party, row->split_by);
 		party_join(&party, row->spatial_order_by);
 	}
-	complain(domain, &party, clashes,
+	factors_complain(domain, &party, clashes,
 		arena_format(clashes->arena, "the fan-out %lld x %lld of '%s' has no room for %s",
 			(long long)level->fanout.x, (long long)level->fanout.y, level->name,
 			text_read(&text)));

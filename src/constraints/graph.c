@@ -23,8 +23,8 @@ bool graph_means(const struct constraint *constraint, const struct op *op)
 }
 
 /* The least number that a kind asks for. */
-static int64_t least_of(const struct constraints *constraints, const struct constraint_kind *kind,
-	const struct op *op)
+static int64_t graph_constraints_least(const struct constraints *constraints,
+	const struct constraint_kind *kind, const struct op *op)
 {
 	int64_t least = INT64_MAX;
 	for (size_t i = 0; constraints && i < constraints->count; i++) {
@@ -37,12 +37,12 @@ static int64_t least_of(const struct constraints *constraints, const struct cons
 
 int64_t graph_cores(const struct constraints *constraints, const struct op *op)
 {
-	return least_of(constraints, &constraint_cores, op);
+	return graph_constraints_least(constraints, &constraint_cores, op);
 }
 
 int64_t graph_span(const struct constraints *constraints, const struct op *op)
 {
-	return least_of(constraints, &constraint_span, op);
+	return graph_constraints_least(constraints, &constraint_span, op);
 }
 
 int graph_meant(const struct workload *workload, int tensor)

@@ -199,7 +199,8 @@ static bool read_flags(
 
 /* The level whose flags a constraint sets: of its row, or with the block that its row is; NULL
  * when there is none. */
-static struct nest_level *level_of(struct hierarchy *hierarchy, const struct constraint *constraint)
+static struct nest_level *constrained_level(
+	struct hierarchy *hierarchy, const struct constraint *constraint)
 {
 	for (int i = 0; i < hierarchy->level_count; i++) {
 		struct nest_level *level = &hierarchy->levels[i];
@@ -214,7 +215,7 @@ static struct nest_level *level_of(struct hierarchy *hierarchy, const struct con
 static void flag_flags(struct hierarchy *hierarchy, const struct constraint *constraint)
 {
 	const struct constraint_kind *kind = constraint->kind;
-	struct nest_level *level = level_of(hierarchy, constraint);
+	struct nest_level *level = constrained_level(hierarchy, constraint);
 	if (level)
 		*(kind == &constraint_no_coalesce              ? &level->no_coalesce
 			: kind == &constraint_no_link_transfer ? &level->no_link_transfer

@@ -293,7 +293,7 @@ static struct greedy_state **greedy_state_find(
 	}
 }
 
-static void grow(struct greedy_table *table)
+static void greedy_table_grow(struct greedy_table *table)
 {
 	struct greedy_table larger = *table;
 	larger.slot_count *= 2;
@@ -369,7 +369,7 @@ static struct greedy_state *best_from(
 	if (++table->state_count > STATES_MOST)
 		return NULL;
 	if (2 * table->state_count > table->slot_count) {
-		grow(table);
+		greedy_table_grow(table);
 		slot = greedy_state_find(table, left, capacity);
 	}
 	struct greedy_state *state = *slot = arena_new(table->arena, struct greedy_state);

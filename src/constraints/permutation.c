@@ -127,7 +127,7 @@ static const char *order_text(
 }
 
 /* The slots into the form of a row's domain: what is filled from either end. */
-static void enter(struct row_domain *row, enum constraint_part part,
+static void row_domain_enter(struct row_domain *row, enum constraint_part part,
 	const struct order_slots *slots, int self)
 {
 	bool spatial = part == PART_SPATIAL;
@@ -184,7 +184,7 @@ static void narrow_permutation(struct domain *domain, const struct constraint *c
 	int last =
 		constraint->part == PART_SPATIAL ? row->spatial_order_by : row->temporal_order_by;
 	if (order_merge(&slots, constraint)) {
-		enter(row, constraint->part, &slots, self);
+		row_domain_enter(row, constraint->part, &slots, self);
 		return;
 	}
 	int by = opponent(domain, constraint, self, last);

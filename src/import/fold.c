@@ -29,7 +29,7 @@ static const struct constant *operand(const struct list_fold *f, int i)
 	return mean_constant(f->b, f->call, i);
 }
 
-static const struct model_value *value_of(const struct list_fold *f, int i)
+static const struct model_value *folded_value(const struct list_fold *f, int i)
 {
 	return &f->b->model->values.at[f->call->inputs[i]];
 }
@@ -38,8 +38,8 @@ static const struct model_value *value_of(const struct list_fold *f, int i)
 static const struct constant *integers(const struct list_fold *f, int i)
 {
 	const struct constant *found = operand(f, i);
-	bool list = found && found->ints && value_of(f, i)->shape.rank <= 1 &&
-		    shape_elements(&value_of(f, i)->shape) == (int64_t)found->count;
+	bool list = found && found->ints && folded_value(f, i)->shape.rank <= 1 &&
+		    shape_elements(&folded_value(f, i)->shape) == (int64_t)found->count;
 	return list ? found : NULL;
 }
 
@@ -99,9 +99,10 @@ static bool fold_shape(struct list_fold *f)
 static bool fold_gather(struct list_fold *f)
 {
 	const struct constant *data = operand(f, 0), *at = operand(f, 1);
-	if (!data || !at || shape_elements(&value_of(f, 0)->shape) < 1)
+	if (!data || !at || shape_elements(&folded_value(f, 0)->shape) < 1)
 		return false;
-	const struct model_shape *from = &value_of(f, 0)->shape, *by = &value_of(f, 1)->shape;
+	const struct model_shape *from = &folded_value(f, 0)->shape,
+				 *by = &folded_value(f, 1)->shape;
 	int64_t axis = call_int(f->call, "axis", 0), inner = 1, outer = 1;
 	axis += axis < 0 ? from->rank : 0;
 	if (axis < 0 || axis >= from->rank || from->rank + by->rank - 1 > MODEL_RANK_MOST)
@@ -151,7 +152,7 @@ static bool fold_same(struct list_fold *f)
 {
 	const struct constant *data = integers(f, 0), *to = integers(f, 1);
 	const char *op = f->call->op;
-	int rank = data ? value_of(f, 0)->shape.rank : 0;
+	int rank = data ? folded_value(f, 0)->shape.rank : 0;
 	if (!data || !reserve(f, (int64_t)data->count))
 		return false;
 	if (text_equal(op, "Unsqueeze") || text_equal(op, "Reshape")) {
@@ -184,7 +185,7 @@ static bool fold_slice(struct list_fold *f)
 	const struct constant *data = integers(f, 0);
 	int64_t from, to, step = 1;
 	int count = 0;
-	if (!data || value_of(f, 0)->shape.rank != 1 ||
+	if (!data || folded_value(f, 0)->shape.rank != 1 ||
 		!mean_ints(f->b, f->call, "starts", 1, 1, &from, &count) || count != 1 ||
 		!mean_ints(f->b, f->call, "ends", 2, 1, &to, &count) || count != 1)
 		return false;
@@ -200,7 +201,7 @@ static bool fold_slice(struct list_fold *f)
 	return true;
 }
 
-static bool combine(const char *op, int64_t x, int64_t y, int64_t *z)
+static bool fold_combine(const char *op, int64_t x, int64_t y, int64_t *z)
 {
 	if (text_equal(op, "Add"))
 		return !__builtin_add_overflow(x, y, z);
@@ -225,15 +226,15 @@ static bool fold_pair(struct list_fold *f)
 		call_int(f->call, "fmod", 0))
 		return false;
 	bool first =
-		a->count > c->count || (a->count == c->count && value_of(f, 0)->shape.rank > 0);
+		a->count > c->count || (a->count == c->count && folded_value(f, 0)->shape.rank > 0);
 	size_t count = a->count == 1 ? c->count : a->count;
 	if (!reserve(f, (int64_t)count))
 		return false;
-	f->shape = value_of(f, first ? 0 : 1)->shape;
+	f->shape = folded_value(f, first ? 0 : 1)->shape;
 	f->dtype = text_equal(f->call->op, "Equal") ? "bool" : f->dtype;
 	for (size_t i = 0; i < count; i++) {
 		int64_t z;
-		if (!combine(f->call->op, constant_int(a, i), constant_int(c, i), &z))
+		if (!fold_combine(f->call->op, constant_int(a, i), constant_int(c, i), &z))
 			return false;
 		list_fold_put(f, z);
 	}
@@ -288,8 +289,8 @@ static bool fold_where(struct list_fold *f)
 		return false;
 	for (size_t i = 0; i < which->count; i++)
 		list_fold_take(f, which->ints[i] ? a : c, i);
-	f->shape = value_of(f, 0)->shape;
-	f->dtype = value_of(f, 1)->dtype;
+	f->shape = folded_value(f, 0)->shape;
+	f->dtype = folded_value(f, 1)->dtype;
 	return true;
 }
 
@@ -300,7 +301,8 @@ static bool fold_scatter(struct list_fold *f)
 	const char *how = call_text(f->call, "reduction");
 	if (!data || !at || !by || !data->ints != !by->ints)
 		return false;
-	const struct model_shape *shape = &value_of(f, 0)->shape, *rows = &value_of(f, 1)->shape;
+	const struct model_shape *shape = &folded_value(f, 0)->shape,
+				 *rows = &folded_value(f, 1)->shape;
 	int64_t all = shape_elements(shape), block = 1;
 	int64_t depth = rows->rank > 0 ? rows->size[rows->rank - 1] : 0;
 	if (all < 1 || depth < 1 || depth > shape->rank || (how[0] && !text_equal(how, "none")) ||
@@ -311,7 +313,7 @@ static bool fold_scatter(struct list_fold *f)
 	for (int64_t h = depth; h < shape->rank; h++)
 		block *= shape->size[h];
 	int64_t places = shape_elements(rows) / depth;
-	if (places * block != shape_elements(&value_of(f, 2)->shape))
+	if (places * block != shape_elements(&folded_value(f, 2)->shape))
 		return false;
 	for (int64_t p = 0; p < places; p++) {
 		int64_t place = 0;
@@ -336,7 +338,7 @@ static bool fold_scatter(struct list_fold *f)
 static bool fold_places(struct list_fold *f)
 {
 	const struct constant *data = operand(f, 0);
-	const struct model_shape shape = value_of(f, 0)->shape;
+	const struct model_shape shape = folded_value(f, 0)->shape;
 	int64_t all = shape_elements(&shape), found = 0;
 	if (!data || all < 0 || all > FOLD_MOST || shape.rank < 1)
 		return false;
@@ -471,7 +473,7 @@ static double term(const struct build *b, const struct statement *statement, con
 }
 
 /* Computes what a statement writes; false: it is not known, or too much. */
-static bool compute(struct build *b, const struct statement *statement, int64_t *work)
+static bool fold_compute(struct build *b, const struct statement *statement, int64_t *work)
 {
 	struct model_view *out = &b->views.at[statement->writes[0]];
 	int64_t size[LOOPS_MOST], at[LOOPS_MOST] = {0}, all = shape_elements(&out->shape),
@@ -561,7 +563,7 @@ static bool compute_call(struct build *trial, const struct model_call *call, siz
 	for (size_t s = first; s < trial->statements.count; s++) {
 		const struct statement *statement = &trial->statements.at[s];
 		if (statement->form != FORM_RESHAPE &&
-			(statement->form == FORM_OPAQUE || !compute(trial, statement, &work)))
+			(statement->form == FORM_OPAQUE || !fold_compute(trial, statement, &work)))
 			return false;
 	}
 	for (int i = 0; i < call->output_count; i++) {

@@ -34,7 +34,7 @@ struct mlir_scan {
 	struct mlir_token token; /* the next one */
 };
 
-static bool is_name(char c)
+static bool mlir_is_name(char c)
 {
 	return isalnum((unsigned char)c) || c == '_' || c == '.' || c == '$';
 }
@@ -72,7 +72,7 @@ static void take_string(struct mlir_scan *scan)
 
 static void take_name(struct mlir_scan *scan, size_t from, bool hash)
 {
-	while (is_name(scan->text[scan->at]) || (hash && scan->text[scan->at] == '#'))
+	while (mlir_is_name(scan->text[scan->at]) || (hash && scan->text[scan->at] == '#'))
 		scan->at++;
 	scan->token.text = scan->text + from;
 	scan->token.length = scan->at - from;
@@ -561,7 +561,7 @@ static bool opens_region(const struct mlir_parser *p)
 }
 
 /* "%a", or of "%i = %a" first the argument of a region. */
-static void add_operand(struct mlir_parser *p, struct mlir_call *call)
+static void mlir_add_operand(struct mlir_parser *p, struct mlir_call *call)
 {
 	const char *name = mlir_text(p->arena, &p->scan.token);
 	size_t at = p->scan.at;
@@ -586,7 +586,7 @@ static bool read_operands(struct mlir_parser *p, struct mlir_call *call, struct 
 				return mlir_fail(
 					p, line, "a bracket that opens here is not closed");
 			if (p->scan.token.kind == MLIR_VALUE)
-				add_operand(p, call);
+				mlir_add_operand(p, call);
 			else if (p->scan.token.kind == MLIR_NUMBER)
 				mlir_gather_number(p, g);
 			else if (mlir_is_word(&p->scan, "tensor") &&

@@ -46,7 +46,7 @@ static int add_value(struct model *model, const char *name, const struct mlir_ty
 	return (int)model->values.count - 1;
 }
 
-static const struct mlir_function *find_function(
+static const struct mlir_function *mlir_find_function(
 	const struct mlir_functions *functions, const char *name)
 {
 	for (size_t i = 0; name && i < functions->count; i++)
@@ -58,12 +58,12 @@ static const struct mlir_function *find_function(
 static const struct mlir_function *called(const struct scope *scope, const struct mlir_call *call)
 {
 	if (text_equal(call->op, "func.call") || text_equal(call->op, "call"))
-		return find_function(scope->functions, call->symbol);
+		return mlir_find_function(scope->functions, call->symbol);
 	if (!text_equal(call->op, "stablehlo.composite") && !text_equal(call->op, "ttir.invoke"))
 		return NULL;
 	for (size_t i = 0; i < call->attributes.count; i++)
 		if (text_equal(call->attributes.at[i].name, "decomposition"))
-			return find_function(scope->functions, call->attributes.at[i].text);
+			return mlir_find_function(scope->functions, call->attributes.at[i].text);
 	return NULL;
 }
 
@@ -163,7 +163,8 @@ static int64_t count_passes(
 }
 
 /* A whole number as a value. */
-static int add_number(struct model *model, int64_t number, const struct mlir_type *type, int line)
+static int mlir_add_number(
+	struct model *model, int64_t number, const struct mlir_type *type, int line)
 {
 	struct constant *made = arena_new(model->arena, struct constant);
 	double *real = arena_array(model->arena, double, 1);
@@ -198,7 +199,7 @@ static bool unroll(struct scope *scope, const struct mlir_call *call, bool *done
 			.functions = scope->functions,
 			.depth = scope->depth + 1,
 			.outer = scope};
-		values[counter] = add_number(
+		values[counter] = mlir_add_number(
 			scope->model, start + pass * step, &call->types.at[counter], call->line);
 		for (size_t i = 0; i < count; i++)
 			bind(&inner, argument(call, body, i), values[i]);
@@ -297,7 +298,7 @@ static bool put_calls(struct scope *scope, const struct mlir_function *function)
 
 static const struct mlir_function *find_main(const struct mlir_functions *functions)
 {
-	const struct mlir_function *main = find_function(functions, "main");
+	const struct mlir_function *main = mlir_find_function(functions, "main");
 	for (size_t i = 0; !main && i < functions->count; i++)
 		if (!functions->at[i].external)
 			main = &functions->at[i];

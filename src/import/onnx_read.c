@@ -204,7 +204,7 @@ static int64_t find_setting(struct reading_onnx *r, const char *name)
 }
 
 /* Of an input every dimension must have an extent; of others the shape is then unknown. */
-static bool read_shape(struct reading_onnx *r, const Onnx__ValueInfoProto *info, bool input,
+static bool onnx_read_shape(struct reading_onnx *r, const Onnx__ValueInfoProto *info, bool input,
 	struct model_value *value)
 {
 	const Onnx__TypeProto *type = info->type;
@@ -242,7 +242,7 @@ static bool read_shape(struct reading_onnx *r, const Onnx__ValueInfoProto *info,
 	return read_dims(r, info->name, dims, shape->n_dim, &value->shape);
 }
 
-static bool read_value(struct reading_onnx *r, const Onnx__ValueInfoProto *info, bool input)
+static bool onnx_read_value(struct reading_onnx *r, const Onnx__ValueInfoProto *info, bool input)
 {
 	if (!info->name)
 		return true;
@@ -251,7 +251,7 @@ static bool read_value(struct reading_onnx *r, const Onnx__ValueInfoProto *info,
 	if (value->weight)
 		return true;
 	value->input = input;
-	if (!read_shape(r, info, input, value))
+	if (!onnx_read_shape(r, info, input, value))
 		return false;
 	if (input && shape_elements(&value->shape) == 0) /* an empty past */
 		value->constant = arena_new(r->model->arena, struct constant);
@@ -380,7 +380,7 @@ static bool read_function(struct reading_onnx *r, const Onnx__NodeProto *node,
 	return true;
 }
 
-static const Onnx__FunctionProto *find_function(
+static const Onnx__FunctionProto *onnx_find_function(
 	const struct reading_onnx *r, const Onnx__NodeProto *node)
 {
 	for (size_t i = 0; i < r->proto->n_functions; i++) {
@@ -456,7 +456,7 @@ static bool read_branch(struct reading_onnx *r, const Onnx__NodeProto *node,
 }
 
 /* A whole number as a value of the model. */
-static const char *add_number(
+static const char *onnx_add_number(
 	struct reading_onnx *r, const char *name, int64_t number, const char *dtype)
 {
 	struct constant *made = arena_new(r->model->arena, struct constant);
@@ -500,8 +500,8 @@ static bool unroll(struct reading_onnx *r, const Onnx__NodeProto *node,
 			return false;
 		const char *at = arena_format(r->model->arena, "%s/pass", scope.prefix),
 			   *on = arena_format(r->model->arena, "%s/on", scope.prefix);
-		bind(r, &scope, body->input[0]->name, add_number(r, at, pass, "int64"));
-		bind(r, &scope, body->input[1]->name, add_number(r, on, 1, "bool"));
+		bind(r, &scope, body->input[0]->name, onnx_add_number(r, at, pass, "int64"));
+		bind(r, &scope, body->input[1]->name, onnx_add_number(r, on, 1, "bool"));
 		for (size_t k = 0; k < carried; k++)
 			bind(r, &scope, body->input[2 + k]->name, values[k]);
 		if (!read_inside(r, body, &scope))
@@ -519,7 +519,7 @@ static bool unroll(struct reading_onnx *r, const Onnx__NodeProto *node,
 static bool read_inlined(struct reading_onnx *r, const Onnx__NodeProto *node,
 	const struct onnx_scope *scope, bool *read)
 {
-	const Onnx__FunctionProto *function = find_function(r, node);
+	const Onnx__FunctionProto *function = onnx_find_function(r, node);
 	const char *op = node->op_type ? node->op_type : "";
 	int64_t number = 0, on = 1;
 	*read = function != NULL;
@@ -624,11 +624,11 @@ static bool read_graph(struct reading_onnx *r, const Onnx__GraphProto *graph)
 	for (size_t i = 0; good && i < graph->n_initializer; i++)
 		good = read_initializer(r, graph->initializer[i]);
 	for (size_t i = 0; i < graph->n_input; i++)
-		good &= read_value(r, graph->input[i], true);
+		good &= onnx_read_value(r, graph->input[i], true);
 	for (size_t i = 0; good && i < graph->n_value_info; i++)
-		good = read_value(r, graph->value_info[i], false);
+		good = onnx_read_value(r, graph->value_info[i], false);
 	for (size_t i = 0; good && i < graph->n_output; i++) {
-		good = read_value(r, graph->output[i], false);
+		good = onnx_read_value(r, graph->output[i], false);
 		if (good && graph->output[i]->name)
 			*array_add(r->model->arena, &r->model->outputs) = model_value(
 				r->model, arena_text(r->model->arena, graph->output[i]->name));

@@ -12,7 +12,7 @@ struct scoring {
 	int sink; /* a score besides, one for each head, that has no value; -1: none */
 };
 
-static int score(struct build *b, int x, struct scoring how)
+static int attention_scores(struct build *b, int x, struct scoring how)
 {
 	double inner = how.cap != 0 ? how.scale / how.cap : how.scale;
 	if (inner != 1)
@@ -54,7 +54,7 @@ static int attend(struct build *b, int q, int k, int v, int mask, struct scoring
 	struct model_shape plain = {
 		4, {shape->size[0], shape->size[1], shape->size[2], other->size[2]}};
 	int scores = build_contract(b, view_reshape(b, q, &split), "bhgsd", k, "bhtd", "bhgst");
-	scores = score(b, scores, how);
+	scores = attention_scores(b, scores, how);
 	if (mask >= 0 && scores >= 0) {
 		struct model_shape again = view_at(b, scores)->shape;
 		scores = view_reshape(

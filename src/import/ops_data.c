@@ -192,7 +192,7 @@ static int gather_known(
 	return view_reshape(b, mean_reorder(b, v, axis, order, (int64_t)index->count), &shape);
 }
 
-static int find_table(const struct model_call *call)
+static int lookup_find_table(const struct model_call *call)
 {
 	return text_equal(call->op, "ttir.embedding") || text_equal(call->op, "Embedding");
 }
@@ -224,7 +224,7 @@ static int find_memory(const struct build *b, int v)
 int mean_gather(struct build *b, const struct model_call *call, const char *argument)
 {
 	struct model_shape shape;
-	int v = mean_input(b, call, find_table(call));
+	int v = mean_input(b, call, lookup_find_table(call));
 	const struct constant *index = mean_constant(b, call, 1);
 	if (v < 0)
 		return -1;

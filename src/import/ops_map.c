@@ -285,7 +285,7 @@ static int clamp(struct build *b, int v, double low, double high)
 	return v >= 0 && !lower && !upper ? build_copy(b, v) : v;
 }
 
-static double bound_of(const struct build *b, const struct model_call *call, int i,
+static double clip_bound(const struct build *b, const struct model_call *call, int i,
 	const char *name, double otherwise)
 {
 	const struct constant *constant = mean_constant(b, call, i);
@@ -304,8 +304,8 @@ int mean_clamp(struct build *b, const struct model_call *call, const char *argum
 	for (int i = 1; i < call->input_count; i++)
 		if (mean_has(call, i) && !mean_constant(b, call, i))
 			return build_fail(b, "bounds that are computed");
-	return clamp(b, mean_input(b, call, 0), bound_of(b, call, 1, "min", -INFINITY),
-		bound_of(b, call, 2, "max", INFINITY));
+	return clamp(b, mean_input(b, call, 0), clip_bound(b, call, 1, "min", -INFINITY),
+		clip_bound(b, call, 2, "max", INFINITY));
 }
 
 int mean_identity(struct build *b, const struct model_call *call, const char *argument)

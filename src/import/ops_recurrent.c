@@ -91,7 +91,7 @@ static int step_rnn(struct build *b, struct recurrent_layer *r, int input)
 }
 
 /* Part `at` of the first dimension, without it. */
-static int part_of(struct build *b, int v, int64_t at)
+static int recurrent_part(struct build *b, int v, int64_t at)
 {
 	if (v < 0)
 		return -1;
@@ -106,7 +106,7 @@ static int initial(struct build *b, const struct model_call *call, int i, int64_
 	int v = mean_has(call, i) ? mean_input(b, call, i) : -1;
 	if (v < 0 || (view_at(b, v)->kind == VIEW_SPLAT && view_at(b, v)->splat == 0))
 		return -1;
-	return part_of(b, v, direction);
+	return recurrent_part(b, v, direction);
 }
 
 /* Activations of one direction, those of the op where the call names none. */
@@ -139,8 +139,8 @@ static bool read_functions(struct build *b, const struct model_call *call,
 static bool open_direction(struct build *b, const struct model_call *call,
 	struct recurrent_layer *r, int64_t direction)
 {
-	int x = mean_input(b, call, 0), w = part_of(b, mean_input(b, call, 1), direction);
-	r->weights = part_of(b, mean_input(b, call, 2), direction);
+	int x = mean_input(b, call, 0), w = recurrent_part(b, mean_input(b, call, 1), direction);
+	r->weights = recurrent_part(b, mean_input(b, call, 2), direction);
 	r->state = initial(b, call, 5, direction);
 	r->cell = initial(b, call, 6, direction);
 	r->input = build_contract(b, x, "sbi", w, "gi", "sbg");
@@ -148,7 +148,7 @@ static bool open_direction(struct build *b, const struct model_call *call,
 	if (b->why || !mean_has(call, 3))
 		return !b->why;
 	int64_t width = r->gates * r->hidden;
-	int both = part_of(b, mean_input(b, call, 3), direction);
+	int both = recurrent_part(b, mean_input(b, call, 3), direction);
 	if (both < 0 || view_at(b, both)->shape.size[0] != 2 * width)
 		return build_fail(b, "a bias of another width") >= 0;
 	int own = mean_slice_one(b, both, 0, 0, width),
@@ -168,7 +168,7 @@ static int run_direction(struct build *b, struct recurrent_layer *r, layer_step 
 	const struct model_shape one = {4, {1, 1, r->batch, r->hidden}};
 	for (int64_t i = 0; i < r->steps && !b->why; i++) {
 		int64_t at = back ? r->steps - 1 - i : i;
-		states[at] = view_reshape(b, step(b, r, part_of(b, r->input, at)), &one);
+		states[at] = view_reshape(b, step(b, r, recurrent_part(b, r->input, at)), &one);
 	}
 	return b->why ? -1 : build_concat(b, states, (int)r->steps, 0);
 }

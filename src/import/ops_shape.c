@@ -8,7 +8,7 @@
 enum { TURNED_MOST = 64 }; /* elements that are put one after the other */
 
 /* A shape with 0 (as the operand has it) and -1 (the rest) settled. */
-static bool settle(
+static bool shape_op_settle(
 	struct build *b, const struct model_shape *from, bool zeros, struct model_shape *to)
 {
 	int64_t have = shape_elements(from), known = 1;
@@ -42,7 +42,7 @@ int mean_reshape(struct build *b, const struct model_call *call, const char *arg
 		return declared ? view_reshape(b, v, declared)
 				: build_fail(b, "a shape that is computed");
 	}
-	if (!settle(b, &view_at(b, v)->shape, !call_int(call, "allowzero", 0), &shape))
+	if (!shape_op_settle(b, &view_at(b, v)->shape, !call_int(call, "allowzero", 0), &shape))
 		return -1;
 	return view_reshape(b, v, &shape);
 }

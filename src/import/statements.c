@@ -659,7 +659,7 @@ static int settle_ends(struct build *b, int x, const struct window *window)
 	return x;
 }
 
-static int add_loop(struct build *b, struct statement *made, int class)
+static int statement_add_loop(struct build *b, struct statement *made, int class)
 {
 	made->loops[made->loop_count] = class;
 	return made->loop_count++;
@@ -684,7 +684,7 @@ static int add_window(struct build *b, struct statement *made, const struct wind
 	struct view_read *x = &made->reads[0];
 	int first = made->loop_count;
 	for (int d = 0; d < window->spatial; d++) {
-		int r = add_loop(b, made, axes_new(&b->axes, window->size[d]));
+		int r = statement_add_loop(b, made, axes_new(&b->axes, window->size[d]));
 		int64_t size = view_at(b, x->view)->shape.size[at + d];
 		int64_t outputs = axes_find(&b->axes, made->loops[at + d])->extent;
 		x->index[at + d] = slide(window, d, at + d, r, size, outputs, &x->pad);
@@ -738,7 +738,7 @@ static int convolve_groups(
 	walk(b, made, 0, 1, 1);
 	walk(b, made, 1, 0, 1);
 	walk(b, made, 1, 1, 2);
-	int c = add_loop(b, made, view_at(b, x)->axis[2]);
+	int c = statement_add_loop(b, made, view_at(b, x)->axis[2]);
 	walk(b, made, 0, 2, c);
 	walk(b, made, 1, 2, c);
 	int r = add_window(b, made, window, 3);
@@ -779,7 +779,7 @@ int build_convolution(struct build *b, int x, int w, const struct window *window
 	if (depthwise) {
 		walk(b, made, 0, 1, 1);
 	} else {
-		int c = add_loop(b, made, view_at(b, x)->axis[1]);
+		int c = statement_add_loop(b, made, view_at(b, x)->axis[1]);
 		walk(b, made, 0, 1, c);
 		walk(b, made, 1, 1, c);
 	}

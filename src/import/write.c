@@ -167,7 +167,7 @@ static void writing_name_loops(struct workload_writing *w, const struct statemen
 
 /* --- from views to stored tensors */
 
-static struct index_place place_of(const char *dimension)
+static struct index_place view_index_place(const char *dimension)
 {
 	struct index_place place = {0};
 	if (dimension[0]) {
@@ -221,7 +221,7 @@ static void regroup(struct workload_writing *w, const struct model_view *view,
 	}
 }
 
-static void follow(struct workload_writing *w, const struct model_view *view,
+static void write_follow_view(struct workload_writing *w, const struct model_view *view,
 	const struct factor_places *from, struct factor_places *to)
 {
 	const struct model_view *source = view_at(w->b, view->source);
@@ -254,7 +254,7 @@ static int writing_stored(struct workload_writing *w, int v, struct factor_place
 		if (view->kind == VIEW_RESHAPED)
 			regroup(w, view, places, next);
 		else
-			follow(w, view, places, next);
+			write_follow_view(w, view, places, next);
 		*places = *next;
 		v = view->source;
 	}
@@ -331,7 +331,7 @@ static void read_places(
 		int l = alone ? index->terms[0].loop : -1;
 		if (alone && w->loop_factors[l] == factors) {
 			for (int f = 0; f < factors; f++)
-				places->at[h][f] = place_of(w->loop_names[l][f]);
+				places->at[h][f] = view_index_place(w->loop_names[l][f]);
 		} else {
 			for (int f = 0; f < factors; f++)
 				places->at[h][f] = (struct index_place){0};
@@ -358,7 +358,7 @@ static void output_places(
 	for (int h = 0; h < statement->output_loops; h++) {
 		places->count[h] = w->loop_factors[h];
 		for (int f = 0; f < w->loop_factors[h]; f++)
-			places->at[h][f] = place_of(w->loop_names[h][f]);
+			places->at[h][f] = view_index_place(w->loop_names[h][f]);
 	}
 }
 

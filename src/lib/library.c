@@ -454,7 +454,7 @@ static enum lxplore_status work_refuse(struct library_work *work)
 
 /* --- what needs no search */
 
-static enum lxplore_status check(struct library_work *work)
+static enum lxplore_status library_check(struct library_work *work)
 {
 	return read_inputs(work) ? (enum lxplore_status)kind_check(&work->inputs, FORMAT_JSON)
 				 : work_refuse(work);
@@ -462,7 +462,7 @@ static enum lxplore_status check(struct library_work *work)
 
 enum lxplore_status lxplore_check(struct lxplore *run)
 {
-	return call(run, check);
+	return call(run, library_check);
 }
 
 static enum lxplore_status score_by(struct library_work *work, bool simulated)
@@ -472,14 +472,14 @@ static enum lxplore_status score_by(struct library_work *work, bool simulated)
 		       : work_refuse(work);
 }
 
-static enum lxplore_status score(struct library_work *work)
+static enum lxplore_status library_score(struct library_work *work)
 {
 	return score_by(work, false);
 }
 
 enum lxplore_status lxplore_score(struct lxplore *run)
 {
-	return call(run, score);
+	return call(run, library_score);
 }
 
 static enum lxplore_status simulate(struct library_work *work)
@@ -515,7 +515,7 @@ static void host_progress(void *context, double seconds, const struct progress *
 }
 
 /* Explores.  The files say what the numbers of points mean; a stop is a status of its own. */
-static enum lxplore_status search(struct library_work *work, struct exploring *exploring)
+static enum lxplore_status library_search(struct library_work *work, struct exploring *exploring)
 {
 	struct lxplore *run = work->run;
 	int status = exploration_prepare(exploring);
@@ -543,7 +543,7 @@ static enum lxplore_status explore(struct library_work *work)
 	struct exploring exploring = exploration_open(&work->inputs, &listener, work->people);
 	exploring.wishes.asker =
 		listener_asker(&exploring.listener, parallel_apart_jobs((int)jobs));
-	return search(work, &exploring);
+	return library_search(work, &exploring);
 }
 
 enum lxplore_status lxplore_explore(struct lxplore *run)
@@ -584,7 +584,7 @@ static bool read_capture(struct library_work *work, struct captures_request *req
 	return captures_request_read(work->arena, &work->arguments, source, work->diag, request);
 }
 
-static enum lxplore_status place(struct library_work *work)
+static enum lxplore_status library_place(struct library_work *work)
 {
 	struct captures_request request;
 	if (!read_capture(work, &request))
@@ -602,7 +602,7 @@ static enum lxplore_status place(struct library_work *work)
 
 enum lxplore_status lxplore_place(struct lxplore *run)
 {
-	return call(run, place);
+	return call(run, library_place);
 }
 
 /* --- write */

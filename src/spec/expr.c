@@ -57,21 +57,21 @@ static const char *variables_suggest(const struct variables *variables, const ch
 static bool variables_find(
 	const struct parser *p, const char *name, size_t from, struct value *out);
 
-static bool is_name(char c)
+static bool expr_is_name(char c)
 {
 	return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
 }
 
 static bool parser_at_word(const struct parser *p, size_t at)
 {
-	return is_name(p->text[at]) && !isdigit((unsigned char)p->text[at]);
+	return expr_is_name(p->text[at]) && !isdigit((unsigned char)p->text[at]);
 }
 
 /* The first WORD_MOST - 1 bytes of the word at `from`; *end is where all of it ends. */
 static void parser_word(const struct parser *p, size_t from, size_t *end, char word[WORD_MOST])
 {
 	*end = from;
-	while (is_name(p->text[*end]))
+	while (expr_is_name(p->text[*end]))
 		++*end;
 	size_t length = *end - from < WORD_MOST ? *end - from : WORD_MOST - 1;
 	memcpy(word, p->text + from, length);
@@ -293,7 +293,7 @@ static const struct function functions[] = {
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 
-static const struct function *find_function(const char *name)
+static const struct function *expr_find_function(const char *name)
 {
 	for (size_t i = 0; i < FUNCTIONS; i++)
 		if (text_equal(functions[i].name, name))
@@ -303,7 +303,7 @@ static const struct function *find_function(const char *name)
 
 static bool parse_call(struct parser *p, const char *name, size_t from, struct value *out)
 {
-	const struct function *function = find_function(name);
+	const struct function *function = expr_find_function(name);
 	size_t name_end = from + strlen(name);
 	if (!function) {
 		const char *known[FUNCTIONS + 1] = {NULL};
@@ -510,7 +510,7 @@ bool expr_read(struct diag *diag, struct variables *variables, const struct node
 	return parse_text(&p, out);
 }
 
-static struct variables *make(struct arena *arena, const struct node *map)
+static struct variables *variables_make(struct arena *arena, const struct node *map)
 {
 	struct variables *variables = arena_new(arena, struct variables);
 	*variables = (struct variables){.arena = arena,
@@ -531,7 +531,7 @@ struct variables *variables_read(struct arena *arena, struct diag *diag, const s
 			node_kind_name(map));
 		return NULL;
 	}
-	return make(arena, map);
+	return variables_make(arena, map);
 }
 
 struct variables *variables_with(
@@ -557,7 +557,7 @@ struct variables *variables_with(
 		.entries = entries,
 		.count = count,
 		.index = index};
-	return make(arena, both);
+	return variables_make(arena, both);
 }
 
 const struct node *variables_node(const struct variables *variables, const char *name)
@@ -593,7 +593,7 @@ static const char *chain(const struct variables *variables, size_t from)
 	return text_read(&text);
 }
 
-static bool compute(struct variables *variables, size_t i, struct diag *diag, int depth)
+static bool compute_variables(struct variables *variables, size_t i, struct diag *diag, int depth)
 {
 	struct variable *variable = &variables->at[i];
 	const struct node *node = variables->map->entries[i].value;
@@ -629,7 +629,7 @@ static bool variables_find(const struct parser *p, const char *name, size_t from
 		return false;
 	}
 	if (variable->state == UNTRIED)
-		compute(variables, i, p->diag, p->depth);
+		compute_variables(variables, i, p->diag, p->depth);
 	*out = variable->value;
 	return variable->state == KNOWN;
 }
@@ -653,6 +653,6 @@ void variables_check(struct variables *variables, struct diag *diag)
 		const struct node *node = variables->map->entries[i].value;
 		if (variables->at[i].state == UNTRIED && node->kind == NODE_SCALAR &&
 			!is_text(variables, node))
-			compute(variables, i, diag, 0);
+			compute_variables(variables, i, diag, 0);
 	}
 }

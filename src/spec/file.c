@@ -26,7 +26,7 @@ static const struct kind plan = {"a plan", "name the YAML files in it", PLAN_BYT
 static const struct kind json = {"a JSON file", "name a JSON file", PLAN_BYTES_MOST, "16 MiB"};
 static const struct kind table = {"a table", "name a CSV file", TABLE_BYTES_MOST, "64 MiB"};
 
-static void complain(
+static void file_complain(
 	const struct source *source, const struct kind *kind, int error, struct diag *diag)
 {
 	struct span file = {.source = source};
@@ -127,7 +127,7 @@ static const struct source *read_kind(
 	if (file >= 0 && !standard)
 		close(file);
 	if (error)
-		complain(source, kind, error, diag);
+		file_complain(source, kind, error, diag);
 	return source->bytes ? source : NULL;
 }
 

@@ -37,7 +37,7 @@ struct cfg_builder {
 	bool ended; /* complained of something after which going on makes no sense */
 };
 
-static bool is_name(char c)
+static bool foreign_is_name(char c)
 {
 	return isalnum((unsigned char)c) || c == '_' || c == '-' || c == '*';
 }
@@ -70,7 +70,7 @@ static bool begins_with_setting(const struct source *source)
 	size_t length = source->length, at = skip(text, length, 0);
 	for (;;) {
 		size_t from = at;
-		while (at < length && is_name(text[at]))
+		while (at < length && foreign_is_name(text[at]))
 			at++;
 		bool named = at > from && isalpha((unsigned char)text[from]);
 		at = skip(text, length, at);
@@ -108,7 +108,8 @@ static struct span find_name(struct cfg_builder *b, const config_setting_t *sett
 	int line = (int)config_setting_source_line(setting);
 	size_t from = source_offset(b->source, line, 1);
 	for (size_t at = from > b->at ? from : b->at; at + size < b->source->length; at++) {
-		if (strncmp(b->text + at, name, size) != 0 || (at && is_name(b->text[at - 1])))
+		if (strncmp(b->text + at, name, size) != 0 ||
+			(at && foreign_is_name(b->text[at - 1])))
 			continue;
 		size_t behind = skip(b->text, b->source->length, at + size);
 		if (b->text[behind] != '=' && b->text[behind] != ':')
@@ -120,7 +121,7 @@ static struct span find_name(struct cfg_builder *b, const config_setting_t *sett
 }
 
 /* True if a text is the number that libconfig read. */
-static bool is_number(const config_setting_t *setting, const char *text)
+static bool foreign_is_number(const config_setting_t *setting, const char *text)
 {
 	char *end;
 	if (config_setting_type(setting) == CONFIG_TYPE_FLOAT)
@@ -137,7 +138,7 @@ static const char *number_text(struct cfg_builder *b, const config_setting_t *se
 	size_t length = strspn(text, "+-.0123456789abcdefxABCDEFX");
 	const char *written = arena_format(b->arena, "%.*s", (int)length, text);
 	b->at = from + length + strspn(text + length, "L");
-	if (is_number(setting, written))
+	if (foreign_is_number(setting, written))
 		return written;
 	if (config_setting_type(setting) == CONFIG_TYPE_FLOAT)
 		return arena_format(b->arena, "%.17g", config_setting_get_float(setting));
@@ -394,7 +395,7 @@ static const struct node *map(const struct printing *printing, const struct node
 }
 
 /* Up to one of `stops`, or the end of the line. */
-static const char *take_word(struct printing *printing, const char *stops)
+static const char *foreign_take_word(struct printing *printing, const char *stops)
 {
 	const char *bytes = printing->source->bytes;
 	size_t from = printing->at;
@@ -415,7 +416,7 @@ static bool printing_take(struct printing *printing, const char *text)
 	return true;
 }
 
-static void complain(struct printing *printing, struct span span)
+static void foreign_complain(struct printing *printing, struct span span)
 {
 	printing->good = false;
 	diag_error(printing->diag, span,
@@ -437,15 +438,15 @@ static void read_kept(struct printing *printing, struct printed_level *level)
 {
 	while (!printing_take(printing, "]") && printing->at < printing->end) {
 		if (printing_take(printing, "(")) {
-			take_word(printing, ")");
+			foreign_take_word(printing, ")");
 			printing_take(printing, ")");
 			continue;
 		}
 		size_t from = printing->at;
-		const char *name = take_word(printing, ":( ]");
+		const char *name = foreign_take_word(printing, ":( ]");
 		struct span span = source_span(printing->source, from, printing->at);
 		if (!*name) {
-			complain(printing, level->span);
+			foreign_complain(printing, level->span);
 			return;
 		}
 		if (printing->space_list.count == MOST || level->kept.count == MOST) {
@@ -459,7 +460,7 @@ static void read_kept(struct printing *printing, struct printed_level *level)
 		}
 		*array_add(printing->arena, &level->kept) = scalar(printing, name, span);
 		if (printing_take(printing, ":"))
-			take_word(printing, " ]");
+			foreign_take_word(printing, " ]");
 	}
 }
 
@@ -471,7 +472,7 @@ static void read_level(struct printing *printing)
 	}
 	struct printed_level *level = array_add(printing->arena, &printing->levels);
 	size_t from = printing->at;
-	const char *name = take_word(printing, "[");
+	const char *name = foreign_take_word(printing, "[");
 	size_t length = strlen(name);
 	while (length && name[length - 1] == ' ')
 		length--;
@@ -496,12 +497,12 @@ static void read_loop(struct printing *printing)
 		    !printing_take(printing, "in ");
 	if (good) {
 		printing_take(printing, "");
-		loop.name = take_word(printing, " ");
+		loop.name = foreign_take_word(printing, " ");
 		good = *loop.name && printing_take(printing, "in") &&
 		       printing_take(printing, "[0:");
 	}
 	if (good) {
-		const char *bound = take_word(printing, ")");
+		const char *bound = foreign_take_word(printing, ")");
 		loop.factor = arena_format(printing->arena, "%s=%s", loop.name, bound);
 		good = *bound && !bound[strspn(bound, "0123456789,")] &&
 		       printing_take(printing, ")");
@@ -511,14 +512,14 @@ static void read_loop(struct printing *printing)
 	else if (good && printing_take(printing, "(Spatial-Y)"))
 		loop.along = ALONG_Y;
 	if (!good || printing->at != printing->end)
-		complain(printing, span);
+		foreign_complain(printing, span);
 	else
 		*array_add(printing->arena,
 			&printing->levels.at[printing->levels.count - 1].loops) = loop;
 }
 
 /* True at the end of the nest. */
-static bool read_line(struct printing *printing)
+static bool foreign_read_line(struct printing *printing)
 {
 	const char *line = printing->source->bytes + printing->at;
 	size_t rule = 0, length = printing->end - printing->at;
@@ -533,7 +534,8 @@ static bool read_line(struct printing *printing)
 	} else if (is_level(printing->source, printing->at, printing->end)) {
 		read_level(printing);
 	} else {
-		complain(printing, source_span(printing->source, printing->at, printing->end));
+		foreign_complain(
+			printing, source_span(printing->source, printing->at, printing->end));
 	}
 	return false;
 }
@@ -583,7 +585,7 @@ static const struct node *make_loops(
 	return map(printing, entries, spatial ? 5 : 4, level->span);
 }
 
-static bool keeps(const struct printed_level *level, const char *space)
+static bool printed_level_keeps(const struct printed_level *level, const char *space)
 {
 	for (size_t i = 0; i < level->kept.count; i++)
 		if (text_equal(level->kept.at[i]->text, space))
@@ -596,7 +598,7 @@ static const struct node *make_places(
 {
 	struct array(const struct node *) bypassed = {0};
 	for (size_t i = 0; i < printing->space_list.count; i++)
-		if (!keeps(level, printing->space_list.at[i]))
+		if (!printed_level_keeps(level, printing->space_list.at[i]))
 			*array_add(printing->arena, &bypassed) =
 				scalar(printing, printing->space_list.at[i], level->span);
 	const struct node_entry entries[] = {
@@ -636,7 +638,7 @@ const struct node *loop_nest_read(
 	while (!diag_full(diag) && next_line(source, &at, &end)) {
 		printing->at = at;
 		printing->end = end;
-		if (read_line(printing) || printing->ended)
+		if (foreign_read_line(printing) || printing->ended)
 			break;
 		at = end;
 	}

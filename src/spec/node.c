@@ -165,7 +165,7 @@ static void stepper_close(struct stepper *s)
 	yaml_parser_delete(&s->parser);
 }
 
-static void place(const struct stepper *s, yaml_mark_t mark, int *line, int *column)
+static void stepper_position(const struct stepper *s, yaml_mark_t mark, int *line, int *column)
 {
 	bool behind = mark.line >= (size_t)s->end.line;
 	*line = behind ? s->end.line : (int)mark.line + 1;
@@ -175,8 +175,8 @@ static void place(const struct stepper *s, yaml_mark_t mark, int *line, int *col
 static struct span stepper_span(const struct stepper *s, yaml_mark_t from, yaml_mark_t to)
 {
 	struct span span = {.source = s->source};
-	place(s, from, &span.line, &span.column);
-	place(s, to, &span.end_line, &span.end_column);
+	stepper_position(s, from, &span.line, &span.column);
+	stepper_position(s, to, &span.end_line, &span.end_column);
 	return span;
 }
 
@@ -619,7 +619,7 @@ static void merge_value(struct builder *b, struct entries *out, const struct nod
 }
 
 /* Explicit keys win, then earlier merges; keys that `<<` brings stand where it stood. */
-static void merge(struct builder *b, struct entries *entries)
+static void builder_merge(struct builder *b, struct entries *entries)
 {
 	struct entries out = {0};
 	for (size_t i = 0; i < entries->list.count && !b->ended; i++) {
@@ -680,7 +680,7 @@ static void compose_map(struct builder *b, struct node *map, bool flow)
 		return;
 	close_span(map, &step, flow);
 	if (entries.merges)
-		merge(b, &entries);
+		builder_merge(b, &entries);
 	freeze_map(b, map, &entries);
 	arena_release(b->scratch, mark);
 }
@@ -702,7 +702,7 @@ static void complain_undefined(struct builder *b, const struct yaml_step *step)
 		step->anchor, near);
 }
 
-static const struct node *follow(struct builder *b, const struct yaml_step *step)
+static const struct node *builder_follow(struct builder *b, const struct yaml_step *step)
 {
 	struct node *copy = arena_new(b->arena, struct node);
 	*copy = (struct node){.kind = NODE_MAP, .text = "", .span = step->span, .weight = 1};
@@ -752,7 +752,7 @@ static void check_template(struct builder *b, const struct yaml_step *step)
 static const struct node *compose_node(struct builder *b, const struct yaml_step *step)
 {
 	if (step->type == YAML_ALIAS_EVENT)
-		return follow(b, step);
+		return builder_follow(b, step);
 	struct node *node = arena_new(b->arena, struct node);
 	check_template(b, step);
 	*node = (struct node){.tag = step->tag,

@@ -105,7 +105,7 @@ static const char **known_keys(const struct reader *reader)
 	return known;
 }
 
-static void complain_unknown(
+static void reader_complain_unknown(
 	const struct reader *reader, const struct node_entry *entry, const char *const *known)
 {
 	struct diag *diag = reader->reading->diag;
@@ -128,7 +128,7 @@ void reader_done(struct reader *reader)
 		const struct node_entry *entry = &reader->map->entries[i];
 		if (!reader_asked(reader, entry->key) &&
 			!(ended && noun_has(reader->noun, entry->key)))
-			complain_unknown(reader, entry, known);
+			reader_complain_unknown(reader, entry, known);
 	}
 }
 
@@ -142,7 +142,7 @@ void reader_done_lenient(struct reader *reader)
 			continue;
 		const char *near = suggest_misspelt(entry->key, known);
 		if (!reading->unread || (near && !node_find(reader->map, near)))
-			complain_unknown(reader, entry, known);
+			reader_complain_unknown(reader, entry, known);
 		else
 			unread_add(reading->arena, reading->unread, entry, reader->what);
 	}
@@ -327,8 +327,8 @@ static const struct measure rate = {
 static const struct measure energy = {QUANTITY_ENERGY, 1, 1, " pJ", "an energy such as 12pJ"};
 static const struct measure duration = {QUANTITY_TIME, 1, 1, " ns", "a time such as 250ns"};
 
-static bool compute(const struct reading *reading, const struct node *node, const char *what,
-	const struct measure *measure, struct value *out)
+static bool reading_compute(const struct reading *reading, const struct node *node,
+	const char *what, const struct measure *measure, struct value *out)
 {
 	struct value value, scaled;
 	if (node->kind != NODE_SCALAR)
@@ -464,7 +464,7 @@ static bool compute_whole(const struct reading *reading, const struct node *node
 {
 	struct value value;
 	int64_t n;
-	if (!compute(reading, node, what, measure, &value))
+	if (!reading_compute(reading, node, what, measure, &value))
 		return false;
 	bool taken = take_whole(value, &n);
 	if (!taken && !value.exact && value.real == floor(value.real))
@@ -484,7 +484,7 @@ static bool compute_ratio(const struct reading *reading, const struct node *node
 	const struct measure *measure, bool zero, struct ratio *out)
 {
 	struct value value;
-	if (!compute(reading, node, what, measure, &value))
+	if (!reading_compute(reading, node, what, measure, &value))
 		return false;
 	if (value.real < 0 || (!zero && value.real == 0))
 		return reading_refuse(reading, node, "%s is %.10g%s; it must be %s", what,
@@ -500,7 +500,7 @@ static bool compute_real(const struct reading *reading, const struct node *node,
 	const struct measure *measure, bool negative, double *out)
 {
 	struct value value;
-	if (!compute(reading, node, what, measure, &value))
+	if (!reading_compute(reading, node, what, measure, &value))
 		return false;
 	if (value.real < 0 && !negative)
 		return reading_refuse(reading, node, "%s is %.10g%s; it must be at least 0", what,

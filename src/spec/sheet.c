@@ -108,7 +108,8 @@ void sheet_know(struct sheet *sheet, const char *key)
 		sheet->keys[sheet->key_count++] = (struct key){key, UNREAD, false};
 }
 
-static void complain_unknown(struct sheet *sheet, const struct node_entry *entry, const char *near)
+static void sheet_complain_unknown(
+	struct sheet *sheet, const struct node_entry *entry, const char *near)
 {
 	diag_error(sheet->diag, entry->key_span,
 		near ? "unknown key '%s' at the top of the file; did you mean '%s'?"
@@ -136,7 +137,7 @@ static void judge_unknown(struct sheet *sheet)
 		if (lenient && !near)
 			unread_add(sheet->arena, &sheet->unread, entry, top);
 		else
-			complain_unknown(sheet, entry, near);
+			sheet_complain_unknown(sheet, entry, near);
 	}
 	sheet->unknown.count = 0;
 }

@@ -42,7 +42,7 @@ static bool is_blank(char c)
 
 /* Finds the next line that is not empty.  Rows end at CR and LF; U+0085, U+2028 and U+2029 are
  * characters of a cell, though lines are counted with them. */
-static bool find_row(struct table *table)
+static bool table_find_row(struct table *table)
 {
 	const struct source *source = table->source;
 	while (table->at < source->length) {
@@ -158,7 +158,7 @@ bool table_open(
 	*table = (struct table){.arena = arena, .source = source, .diag = diag};
 	if (!file_check_characters(source, diag))
 		return false;
-	if (!find_row(table)) {
+	if (!table_find_row(table)) {
 		diag_error(diag, (struct span){.source = source},
 			"is empty; a row with the names of the columns is expected");
 		return false;
@@ -169,7 +169,7 @@ bool table_open(
 
 bool table_next(struct table *table)
 {
-	while (find_row(table)) {
+	while (table_find_row(table)) {
 		table->wrong = NULL;
 		size_t count = read_cells(table);
 		if (count == table->column_count)

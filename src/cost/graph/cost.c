@@ -537,7 +537,7 @@ static double ideal_cycles(const struct plan *plan, const struct counts *counts)
 }
 
 /* Adds up the integers; false when one does not fit. */
-static bool add_up(const struct plan *plan, struct plan_cost *cost)
+static bool plan_cost_add_up(const struct plan *plan, struct plan_cost *cost)
 {
 	struct score *score = &cost->score;
 	bool fits = true;
@@ -580,7 +580,7 @@ bool cost_plan(const struct plan *plan, struct arena *arena, struct plan_cost *o
 	for (int i = 0; i < out->phase_count; i++)
 		if (!price_phase(plan, ops, &out->counts, arena, &out->phases[i], &why))
 			return false;
-	if (!plan_overhead(plan, &out->overhead_cycles) || !add_up(plan, out))
+	if (!plan_overhead(plan, &out->overhead_cycles) || !plan_cost_add_up(plan, out))
 		return false;
 	struct score *score = &out->score;
 	score->rejected = find_rejection(plan, ops, arena, why);

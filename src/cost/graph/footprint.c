@@ -654,7 +654,7 @@ static void send(
 }
 
 /* From where boxes begin and end to what is on each link. */
-static void add_up(int64_t *link, int cores)
+static void footprint_add_up(int64_t *link, int cores)
 {
 	for (int c = 1; c < cores; c++)
 		link[c] += link[c - 1];
@@ -673,8 +673,8 @@ static void send_all(struct relaying *relaying)
 			send(relaying, s, sticks, runs, down, false);
 		}
 	}
-	add_up(relaying->link_up, relaying->cores);
-	add_up(relaying->link_down, relaying->cores);
+	footprint_add_up(relaying->link_up, relaying->cores);
+	footprint_add_up(relaying->link_down, relaying->cores);
 }
 
 static int64_t most(const int64_t *values, int count)

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-static bool is_in_lx(const struct traffic_op *traffic, int operand)
+static bool traffic_op_is_in_lx(const struct traffic_op *traffic, int operand)
 {
 	return traffic->in_lx >> operand & 1;
 }
@@ -27,7 +27,7 @@ static bool in_bytes(int64_t sticks, bool *fits, int64_t *bytes)
 static int64_t sticks_written(const struct traffic_op *traffic, bool *fits)
 {
 	const struct loopnest *nest = &traffic->nest;
-	if (is_in_lx(traffic, traffic->op->read_count))
+	if (traffic_op_is_in_lx(traffic, traffic->op->read_count))
 		return 0;
 	return footprint_sum(output_of(traffic), nest->all & ~nest->reductions, NULL, fits);
 }
@@ -38,7 +38,7 @@ bool streaming_hbm(const struct traffic_op *traffic, int64_t *bytes)
 	bool fits = true;
 	int64_t sticks = 0;
 	for (int i = 0; i < reads; i++)
-		if (!is_in_lx(traffic, i))
+		if (!traffic_op_is_in_lx(traffic, i))
 			sticks = checked_add(&fits, sticks,
 				footprint_fetch(&traffic->operands[i], NULL, &fits).transfers);
 	sticks = checked_add(&fits, sticks, sticks_written(traffic, &fits));
@@ -50,7 +50,7 @@ bool streaming_least(const struct traffic_op *traffic, int64_t *bytes)
 	bool fits = true;
 	int64_t sticks = 0;
 	for (int i = 0; i <= traffic->op->read_count; i++)
-		if (!is_in_lx(traffic, i))
+		if (!traffic_op_is_in_lx(traffic, i))
 			sticks = checked_add(
 				&fits, sticks, footprint_least(&traffic->operands[i], &fits));
 	return in_bytes(sticks, &fits, bytes);
@@ -67,7 +67,7 @@ static int64_t buffer_bytes(const struct traffic_op *traffic, int64_t bytes, int
 static int64_t tile_buffer_bytes(const struct traffic_op *traffic, int operand, bool *fits)
 {
 	const struct footprint *footprint = &traffic->operands[operand];
-	if (is_in_lx(traffic, operand))
+	if (traffic_op_is_in_lx(traffic, operand))
 		return 0;
 	int64_t largest = checked_mul(fits, footprint_largest(footprint, fits), STICK_BYTES);
 	return buffer_bytes(traffic, largest, footprint_moves(footprint) ? 2 : 1, fits);
@@ -129,16 +129,16 @@ static int64_t cycles_of_boxes(
 	struct bus_load load = {0};
 	int64_t port = 0, cycles = 0;
 	for (int i = comes_in ? 0 : reads; i < reads + !comes_in; i++) {
-		if (is_in_lx(traffic, i) && !arrives_first(traffic, i))
+		if (traffic_op_is_in_lx(traffic, i) && !arrives_first(traffic, i))
 			continue;
 		struct footprint_fetch first = footprint_first(&traffic->operands[i], fits);
 		int64_t bytes = checked_mul(fits, first.transfers, STICK_BYTES);
-		int64_t *sum = is_in_lx(traffic, i) ? &load.moved.hbm
-			       : comes_in           ? &load.read
-						    : &load.written;
+		int64_t *sum = traffic_op_is_in_lx(traffic, i) ? &load.moved.hbm
+			       : comes_in                      ? &load.read
+							       : &load.written;
 		*sum = checked_add(fits, *sum, bytes);
 		port = checked_add(fits, port, checked_mul(fits, first.fills, STICK_BYTES));
-		if (!is_in_lx(traffic, i))
+		if (!traffic_op_is_in_lx(traffic, i))
 			latency_load(&load, traffic, i, bytes, fits);
 	}
 	int64_t bus = one_way_cycles(traffic, &load, read, fits);
@@ -197,7 +197,7 @@ static void load_bus(const struct traffic_op *traffic, const struct step_count *
 		return;
 	bool fewest = !count && streaming_least(traffic, &least) && hbm_bytes == least;
 	for (int i = 0; i < traffic->op->read_count; i++) {
-		if (is_in_lx(traffic, i))
+		if (traffic_op_is_in_lx(traffic, i))
 			continue;
 		const struct footprint *footprint = &traffic->operands[i];
 		int64_t bytes =
@@ -431,7 +431,7 @@ bool streaming_phase(const struct traffic_op *traffic, const struct step_count *
 	bool streams = false, fits = true;
 	int64_t hbm_bytes = hbm_bytes_of(count, &fits);
 	for (int i = 0; i < traffic->op->read_count; i++)
-		streams |= !is_in_lx(traffic, i);
+		streams |= !traffic_op_is_in_lx(traffic, i);
 	if (!moved->hbm || !streams) {
 		struct step_time time = find_time(traffic, count, hbm_bytes, &fits);
 		*cycles = estimate_own(traffic, count, &time, hbm_bytes, &fits);

@@ -593,7 +593,7 @@ int64_t traffic_output_tiles(const struct traffic_op *traffic, bool *fits)
 	return loopnest_tiles(&traffic->nest, traffic->nest.all & ~traffic->nest.reductions, fits);
 }
 
-static int64_t bytes_of(int64_t sticks, bool *fits)
+static int64_t region_traffic(int64_t sticks, bool *fits)
 {
 	return checked_mul(fits, sticks, STICK_BYTES);
 }
@@ -602,15 +602,15 @@ int64_t traffic_accumulator(const struct traffic_op *traffic, int64_t sticks, bo
 {
 	const struct access *write = op_operand(traffic->op, traffic->op->read_count);
 	int stored = dtype_stored_bytes(traffic->workload->tensors[write->tensor].layout.dtype);
-	return checked_mul(fits, bytes_of(sticks, fits), ACCUMULATOR_BYTES / stored);
+	return checked_mul(fits, region_traffic(sticks, fits), ACCUMULATOR_BYTES / stored);
 }
 
 static void count_fetches(const struct footprint *footprint, const int64_t *slots,
 	int64_t bytes[TRAFFIC_COUNT], bool *fits)
 {
 	struct footprint_fetch fetch = footprint_fetch(footprint, slots, fits);
-	bytes[TRAFFIC_HBM_READ] = bytes_of(fetch.transfers, fits);
-	bytes[TRAFFIC_LX_FILL] = bytes_of(fetch.fills, fits);
+	bytes[TRAFFIC_HBM_READ] = region_traffic(fetch.transfers, fits);
+	bytes[TRAFFIC_LX_FILL] = region_traffic(fetch.fills, fits);
 }
 
 static int stored_bytes(const struct traffic_op *traffic, int operand)
@@ -636,7 +636,8 @@ static int64_t count_computed(
 	const struct inner_cost *inner = traffic->inner;
 	const struct footprint *footprint = &traffic->operands[operand];
 	if (!inner)
-		return bytes_of(footprint_sum(footprint, traffic->nest.all, slots, fits), fits);
+		return region_traffic(
+			footprint_sum(footprint, traffic->nest.all, slots, fits), fits);
 	if (inner->scratchpad < 0)
 		return 0;
 	int64_t reads = checked_mul(fits, inner->counts.at[inner->scratchpad][operand].reads,
@@ -711,7 +712,7 @@ static void count_output(
 		if (nest->reductions >> l & 1 && slots[l] != 0)
 			owned = false;
 
-	int64_t written = owned ? bytes_of(finished, fits) : 0;
+	int64_t written = owned ? region_traffic(finished, fits) : 0;
 	int64_t partial = traffic_accumulator(traffic, finished, fits);
 	int64_t partials = checked_mul(fits, partial, slots ? 1 : split);
 	bool ring = split > 1;
@@ -782,7 +783,7 @@ static void count_eviction(const struct traffic_op *traffic, const int64_t *slot
 	int64_t *bytes = out->bytes[1];
 	if (!sends || traffic->workload->tensors[to].copy_of)
 		return;
-	bytes[TRAFFIC_LX_DRAIN] = bytes[TRAFFIC_HBM_WRITE] = bytes_of(
+	bytes[TRAFFIC_LX_DRAIN] = bytes[TRAFFIC_HBM_WRITE] = region_traffic(
 		footprint_sum(&traffic->operands[1], traffic->nest.all, slots, fits), fits);
 }
 

@@ -680,7 +680,7 @@ static void add_tile(struct explanation *x, const struct explained_passage *pass
 		amount(x, passage->words, "word"));
 }
 
-static void add_loop(struct explanation *x, const struct nest_loop *loop, int *count)
+static void explanation_add_loop(struct explanation *x, const struct nest_loop *loop, int *count)
 {
 	text_add(&x->text, "%s%s%" PRId64, (*count)++ ? " " : "",
 		x->model->shape->dimensions[loop->dimension].name, loop->bound);
@@ -695,7 +695,7 @@ static void add_moves(struct explanation *x, const struct explained_passage *pas
 		if (loops->at[k].spatial)
 			continue;
 		text_add(&x->text, count ? "" : "    stays in place through ");
-		add_loop(x, &loops->at[k], &count);
+		explanation_add_loop(x, &loops->at[k], &count);
 	}
 	text_add(&x->text, count ? ", which do not index it\n" : "");
 	count = 0;
@@ -703,7 +703,7 @@ static void add_moves(struct explanation *x, const struct explained_passage *pas
 		if (loops->at[k].spatial)
 			continue;
 		text_add(&x->text, count ? "" : "    moves with ");
-		add_loop(x, &loops->at[k], &count);
+		explanation_add_loop(x, &loops->at[k], &count);
 	}
 	if (count)
 		text_add(&x->text, ", innermost first: %s\n", amount(x, passage->moves, "time"));
@@ -744,7 +744,7 @@ static const char *reason(const struct explanation *x, int64_t less)
 						       : "flags change who serves whom";
 }
 
-static void add_sum(struct explanation *x, int64_t product, bool fits, int64_t counted)
+static void explanation_add_sum(struct explanation *x, int64_t product, bool fits, int64_t counted)
 {
 	if (fits && product == counted)
 		text_add(&x->text, " = %" PRId64 "\n", counted);
@@ -787,7 +787,7 @@ static void add_product(struct explanation *x, const struct explained_passage *p
 			product, counted,
 			amount(x, counted / (passage->entering * instances), "group"));
 	else
-		add_sum(x, product, fits, counted);
+		explanation_add_sum(x, product, fits, counted);
 }
 
 /* Words of a tile that are still in it one step of a loop later. */

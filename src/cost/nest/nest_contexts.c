@@ -70,7 +70,7 @@ int64_t nest_indices_from(const struct nest_digits *digits, int64_t extent, int6
 }
 
 /* Children of one dimension whose tiles exist, and the indices of the last of them. */
-static void describe(const struct finder *finder, int time, struct nest_context *context)
+static void contexts_describe(const struct finder *finder, int time, struct nest_context *context)
 {
 	const struct nest_digits *digits = finder->digits;
 	int64_t room = finder->extent - 1 - context->base[time], last = 0;
@@ -115,7 +115,7 @@ static void note(struct finder *finder, const struct prefix *prefix)
 	struct nest_context context = {.count = prefix->count};
 	for (int time = 0; time < finder->turn->times; time++) {
 		context.base[time] = prefix->base[time];
-		describe(finder, time, &context);
+		contexts_describe(finder, time, &context);
 	}
 	for (int i = 0; i < contexts->count; i++)
 		if (same(finder, &contexts->at[i], &context)) {

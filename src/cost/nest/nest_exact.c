@@ -115,7 +115,7 @@ static uint32_t moving_dimensions(const struct nest_offsets *offsets)
 	return moving & offsets->space->relevant;
 }
 
-static int64_t bounds_of(const struct nest_offsets *offsets, int d)
+static int64_t offsets_bounds(const struct nest_offsets *offsets, int d)
 {
 	int64_t bounds = 1;
 	for (int i = 0; i < offsets->loop_count; i++)
@@ -136,7 +136,8 @@ bool nest_offsets_count(const struct nest_offsets *offsets, bool *fits, int64_t 
 		uint32_t moving = ranks[r] & open;
 		if (!moving || moving & (moving - 1))
 			continue;
-		product = checked_mul(fits, product, bounds_of(offsets, __builtin_ctz(moving)));
+		product =
+			checked_mul(fits, product, offsets_bounds(offsets, __builtin_ctz(moving)));
 		open &= ~moving;
 		r = -1;
 	}
@@ -284,7 +285,7 @@ static int64_t groups_below(const struct exact *x, const struct way *way, int le
 /* --- read-only */
 
 /* N(c) and G(c, i) of a read-only dataspace, counted where they belong. */
-static void enter(struct exact *x, const struct way *way, int64_t words)
+static void exact_counts_enter(struct exact *x, const struct way *way, int64_t words)
 {
 	if (way->child >= 0)
 		exact_sum_more(x, &count_at(x, way, way->child)->fills, words);
@@ -300,7 +301,7 @@ static void serve(struct exact *x, const struct way *way, int level, int64_t wor
 static void read_plain(struct exact *x, const struct way *way)
 {
 	int64_t words = mul(x, way->moves, way->words);
-	enter(x, way, mul(x, words, nest_instances(x->loops, way->child)));
+	exact_counts_enter(x, way, mul(x, words, nest_instances(x->loops, way->child)));
 	for (int i = way->child + 1; i <= way->parent; i++)
 		if (i == way->parent || passes(x, way, i))
 			serve(x, way, i,
@@ -344,7 +345,7 @@ static void read_imperfect_sliding(struct exact *x, const struct way *way)
 		windows = nest_windows_count(&passage, i, links);
 		serve(x, way, i, windows.groups);
 	}
-	enter(x, way, windows.entering);
+	exact_counts_enter(x, way, windows.entering);
 	hand_on(x, way, windows.links);
 }
 
@@ -355,7 +356,7 @@ static void read_sliding(struct exact *x, const struct way *way)
 	nest_slide_make(&passage, x->rounds, way->parent, &slide);
 	if (!x->countable || !x->fits)
 		return;
-	enter(x, way, mul(x, slide.words, nest_instances(x->loops, way->child)));
+	exact_counts_enter(x, way, mul(x, slide.words, nest_instances(x->loops, way->child)));
 	for (int i = way->child + 1; i <= way->parent; i++) {
 		if (i != way->parent && !passes(x, way, i))
 			continue;
@@ -368,7 +369,7 @@ static void read_sliding(struct exact *x, const struct way *way)
 static void read_imperfect(struct exact *x, const struct way *way)
 {
 	struct nest_passage passage = passage_of(x, way);
-	enter(x, way, nest_imperfect_moved(&passage, ENTERING, 0, false, way->child));
+	exact_counts_enter(x, way, nest_imperfect_moved(&passage, ENTERING, 0, false, way->child));
 	for (int i = way->child + 1; i <= way->parent; i++)
 		if (i == way->parent || passes(x, way, i))
 			serve(x, way, i,

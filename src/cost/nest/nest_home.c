@@ -144,7 +144,8 @@ static struct intervals list_places(
 /* --- one rank */
 
 /* All sums of a number of one and a number of the other. */
-static struct intervals add_up(struct home_cover *home, struct intervals a, struct intervals b)
+static struct intervals home_cover_add_up(
+	struct home_cover *home, struct intervals a, struct intervals b)
 {
 	struct intervals out = {0};
 	if (a.count * b.count > PAIRS_MOST) {
@@ -172,7 +173,8 @@ static int64_t window_words(
 		home->arena = arena_open();
 	for (uint32_t left = own; left && home->countable; left &= left - 1) {
 		int d = __builtin_ctz(left);
-		all = add_up(home, all, list_places(home, &home->offsets[d], coefficient[d]));
+		all = home_cover_add_up(
+			home, all, list_places(home, &home->offsets[d], coefficient[d]));
 	}
 	for (size_t i = 0; i < all.count && home->countable; i++)
 		words = checked_add(&home->fits, words, all.at[i].high - all.at[i].low + 1);
@@ -398,7 +400,7 @@ struct loop_gathering {
 };
 
 /* One loop outside all so far.  A bound that goes a round beyond the extent fits nothing. */
-static void add_loop(struct loop_gathering *gathering, int dimension, int64_t bound, int level,
+static void home_add_loop(struct loop_gathering *gathering, int dimension, int64_t bound, int level,
 	bool spatial, bool y)
 {
 	int64_t *inside = &gathering->inside[dimension];
@@ -425,7 +427,7 @@ static void add_block(struct loop_gathering *gathering, int dimension_count,
 			int d = row->spatial_order[i];
 			if (!(busy >> d & 1) || (row->spatial_y >> d & 1) != axis)
 				continue;
-			add_loop(gathering, d, row->spatial[d], level, true, axis);
+			home_add_loop(gathering, d, row->spatial[d], level, true, axis);
 			if (gathering->fits && !number_mul(fan[axis], row->spatial[d], &fan[axis]))
 				fan[axis] = INT64_MAX;
 		}
@@ -539,7 +541,7 @@ enum nest_verdict nest_loops_make(const struct nest_model *model, const struct m
 		for (int k = 0; busy && k < dimension_count; k++) {
 			int d = row->temporal_order[k];
 			if (busy >> d & 1)
-				add_loop(&gathering, d, row->temporal[d], i, false, false);
+				home_add_loop(&gathering, d, row->temporal[d], i, false, false);
 		}
 		take_extents(&gathering, dimension_count, loops->tile[i]);
 	}

@@ -58,7 +58,7 @@ static const struct dataspace *space_of(const struct nest_slide *slide)
 	return &slide->passage.model->shape->spaces[slide->passage.space];
 }
 
-static const struct nest_level *level_of(const struct nest_slide *slide, int level)
+static const struct nest_level *nest_slide_level(const struct nest_slide *slide, int level)
 {
 	return &slide->passage.model->hierarchy->levels[level];
 }
@@ -190,7 +190,7 @@ static int64_t gather(const struct nest_slide *slide, int from, int level, const
 	int block = slide->passage.child + 1;
 	int64_t apart = 1;
 	for (int i = from; i <= level; i++) {
-		if (level_of(slide, i)->no_spatial_reuse >> slide->passage.space & 1) {
+		if (nest_slide_level(slide, i)->no_spatial_reuse >> slide->passage.space & 1) {
 			apart *= loops->fan[i];
 			continue;
 		}

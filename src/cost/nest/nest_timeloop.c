@@ -487,7 +487,7 @@ static bool flags_have_space(uint8_t flags, int space)
 	return flags >> space & 1;
 }
 
-static bool words_of(
+static bool dataspace_words(
 	const struct dataspace *space, int dimension_count, const int64_t *extents, wide *out)
 {
 	int64_t words;
@@ -509,13 +509,13 @@ static bool find_parts(const struct nest_model *model, const struct nest_loops *
 	int dimension_count = model->shape->dimension_count;
 	wide part, tile, spanned;
 	int outermost = model->hierarchy->level_count - 1;
-	if (!words_of(space, dimension_count, loops->tile[outermost], &part))
+	if (!dataspace_words(space, dimension_count, loops->tile[outermost], &part))
 		return false;
 	stations[outermost].part = (double)part;
 	for (int i = outermost - 1; i >= 0; i--) {
 		if (loops->fan[i + 1] > 1) {
-			if (!words_of(space, dimension_count, loops->tile[i], &tile) ||
-				!words_of(
+			if (!dataspace_words(space, dimension_count, loops->tile[i], &tile) ||
+				!dataspace_words(
 					space, dimension_count, loops->block_tile[i + 1], &spanned))
 				return false;
 			part = part * tile / spanned;

@@ -255,15 +255,15 @@ static void narrow_loop(struct loop *loop, double least, double end)
 
 /* Narrows a box to where a condition may hold, as far as that is plain: comparisons of a loop with a
  * number, joined by and. */
-static void narrow(struct recurrence *box, const struct term *term, bool holds)
+static void recurrence_narrow(struct recurrence *box, const struct term *term, bool holds)
 {
 	if (term->kind == TERM_NOT) {
-		narrow(box, term->of[0], !holds);
+		recurrence_narrow(box, term->of[0], !holds);
 		return;
 	}
 	if (term->kind == (holds ? TERM_AND : TERM_OR)) {
-		narrow(box, term->of[0], holds);
-		narrow(box, term->of[1], holds);
+		recurrence_narrow(box, term->of[0], holds);
+		recurrence_narrow(box, term->of[1], holds);
 		return;
 	}
 	if (term->kind != TERM_LESS && term->kind != TERM_AT_MOST)
@@ -300,9 +300,9 @@ static bool find_consumer(
 	if (!recurrence->domain && !dependence->when)
 		return true;
 	if (dependence->when)
-		narrow(&inside, dependence->when, true);
+		recurrence_narrow(&inside, dependence->when, true);
 	if (recurrence->domain)
-		narrow(&inside, recurrence->domain, true);
+		recurrence_narrow(&inside, recurrence->domain, true);
 	for (int i = 0; i < inside.loop_count; i++) {
 		if (!inside.loops[i].extent)
 			return false;
@@ -460,7 +460,7 @@ static int64_t pe_of(const struct facts_work *work, const int64_t *point)
 	return pe;
 }
 
-static int64_t time_of(const struct facts_work *work, const int64_t *point)
+static int64_t point_time(const struct facts_work *work, const int64_t *point)
 {
 	int64_t time = 0;
 	number_dot(work->facts->schedule, point, work->recurrence->loop_count, &time);
@@ -481,7 +481,7 @@ static void meet_earlier(struct facts_work *work, const struct grid_point *later
 	struct grid_point earlier;
 	recurrence_first(work->recurrence, earlier.at);
 	while (pe_of(work, earlier.at) != pe_of(work, later->at) ||
-		time_of(work, earlier.at) != time_of(work, later->at))
+		point_time(work, earlier.at) != point_time(work, later->at))
 		recurrence_next(work->recurrence, earlier.at);
 	facts->meeting[0] = earlier;
 	facts->meeting[1] = *later;
@@ -507,7 +507,7 @@ static bool count_points(struct facts_work *work)
 	int64_t first = INT64_MAX, last = INT64_MIN;
 	for (bool more = recurrence_first(recurrence, point.at); more;
 		more = recurrence_next(recurrence, point.at)) {
-		int64_t pe = pe_of(work, point.at), time = time_of(work, point.at);
+		int64_t pe = pe_of(work, point.at), time = point_time(work, point.at);
 		first = number_min(first, time);
 		last = number_max(last, time);
 		facts->points++;
@@ -701,7 +701,7 @@ static int count_unknown(const struct reverse_work *work, const int64_t *loops, 
 }
 
 /* a * x - b * y, over their common divisor. */
-static bool combine(int64_t *a, int64_t x, const int64_t *b, int64_t y, int count)
+static bool projection_combine(int64_t *a, int64_t x, const int64_t *b, int64_t y, int count)
 {
 	for (int i = 0; i < count; i++) {
 		int64_t left, right;
@@ -732,9 +732,10 @@ static bool eliminate(const struct reverse_work *work, struct mix *mixes)
 			if (r == done || !y)
 				continue;
 			divisor = number_gcd(llabs(x), llabs(y));
-			if (!combine(
+			if (!projection_combine(
 				    mixes[r].loops, x / divisor, pivot.loops, y / divisor, LOOPS) ||
-				!combine(mixes[r].rows, x / divisor, pivot.rows, y / divisor, ROWS))
+				!projection_combine(
+					mixes[r].rows, x / divisor, pivot.rows, y / divisor, ROWS))
 				return false;
 		}
 		done++;

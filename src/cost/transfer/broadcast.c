@@ -129,7 +129,7 @@ static bool course_combines(const struct broadcast *b)
 	return b->operation == OPERATION_REDUCE && b->ranks > 1;
 }
 
-static wide time_of(int64_t bytes, struct ratio rate)
+static wide transfer_wide_time(int64_t bytes, struct ratio rate)
 {
 	wide work = (wide)bytes * rate.den;
 	return rate.num ? (work + rate.num - 1) / rate.num : 0;
@@ -140,7 +140,7 @@ static wide course_load(const struct copy_ticks *ticks, const struct leg *leg, i
 {
 	bool link = leg->far && ticks->link_rate.num;
 	return ticks->in_latency + (wide)leg->load_hops * ticks->link_latency +
-	       time_of(bytes, link ? ticks->link_rate : ticks->in_rate);
+	       transfer_wide_time(bytes, link ? ticks->link_rate : ticks->in_rate);
 }
 
 static wide course_store(const struct copy_ticks *ticks, const struct leg *leg, int64_t bytes)
@@ -148,13 +148,13 @@ static wide course_store(const struct copy_ticks *ticks, const struct leg *leg, 
 	struct ratio far = ticks->link_rate.num ? ticks->link_rate : ticks->out_rate;
 	return (wide)leg->stores * ticks->out_latency +
 	       (wide)leg->store_hops * ticks->link_latency +
-	       (leg->stores - leg->remote) * time_of(bytes, ticks->out_rate) +
-	       leg->remote * time_of(bytes, far);
+	       (leg->stores - leg->remote) * transfer_wide_time(bytes, ticks->out_rate) +
+	       leg->remote * transfer_wide_time(bytes, far);
 }
 
 static wide course_combine(const struct copy_ticks *ticks, int64_t bytes)
 {
-	return ticks->combine_latency + time_of(bytes, ticks->combine_rate);
+	return ticks->combine_latency + transfer_wide_time(bytes, ticks->combine_rate);
 }
 
 /* Counts the other ranks in a handshake: each reads its block or writes it. */

@@ -24,7 +24,7 @@ static void divide_loop(const struct plan *plan, int step, const struct op *op, 
 }
 
 /* False when the tiles cannot be counted. */
-static bool order_loops(
+static bool transfer_order_loops(
 	const struct mapping_row *row, const struct op *op, struct step_tiling *tiling)
 {
 	tiling->tiles = tiling->passes = 1;
@@ -61,7 +61,7 @@ const char *tiling_make(const struct plan *plan, int step, int64_t iteration, st
 		divide_loop(plan, step, op, l,
 			moves ? move.divisor[l] : mapping_divisor(plan->arch, mapping, l), tiling);
 	}
-	if (!order_loops(&mapping->rows[plan->arch->lx], op, tiling))
+	if (!transfer_order_loops(&mapping->rows[plan->arch->lx], op, tiling))
 		return arena_format(arena, "op '%s' has too many tiles", op->name);
 	arena_release(arena, mark);
 	return NULL;
@@ -118,7 +118,7 @@ struct loops_between {
 	} at[ARCH_LEVELS_MOST * OP_LOOPS_MOST];
 };
 
-static bool keeps(const struct inner_nest *nest, int level, int space)
+static bool inner_nest_keeps(const struct inner_nest *nest, int level, int space)
 {
 	const struct nest_level *at = &nest->hierarchy->levels[level];
 	return at->storage && nest->mapping.residency[space] >> at->row & 1 &&
@@ -166,7 +166,7 @@ static bool adds_up(const struct inner_nest *nest, int space)
 	uint32_t relevant = nest->shape->spaces[space].relevant;
 	int level = nest->hierarchy->level_count - 2;
 	struct loops_between loops;
-	while (level >= 0 && !keeps(nest, level, space))
+	while (level >= 0 && !inner_nest_keeps(nest, level, space))
 		level--;
 	list_loops(nest, level, &loops);
 	bool stays = level >= 0 && !(nest->hierarchy->levels[level].no_temporal_reuse >> space & 1);

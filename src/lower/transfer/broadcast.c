@@ -99,7 +99,7 @@ static void end_stream(
 }
 
 /* So many tiles of a rank, at the same places everywhere; the number of the first. */
-static int add_tiles(struct copy_draft *draft, int64_t rank, int64_t count)
+static int copy_draft_add_tiles(struct copy_draft *draft, int64_t rank, int64_t count)
 {
 	const struct broadcast *b = draft->broadcast;
 	int first = (int)draft->tiles.count;
@@ -286,7 +286,7 @@ static void write_readers(struct copy_draft *draft, struct writer *out)
 			write_flag(out, COPY_NOTIFY, signal);
 		if (b->handshake.waits)
 			write_flag(&in, COPY_AWAIT, signal);
-		int tile = add_tiles(draft, rank, 1);
+		int tile = copy_draft_add_tiles(draft, rank, 1);
 		for (int64_t chunk = 0; chunk < draft->chunks; chunk++)
 			write(&in, (struct copy_instruction){.kind = COPY_LOAD,
 					   .buffer = 1 + (int)i,
@@ -309,7 +309,8 @@ static void write_writers(struct copy_draft *draft)
 		struct copy_leg leg = {
 			.from = (int)draft->buffers.count, .to = 1 + (int)i, .count = 1};
 		add_buffer(draft, rank, &b->source, false, "block");
-		write_legs(draft, &leg, 1, add_tiles(draft, rank, b->staging), &in, &out);
+		write_legs(
+			draft, &leg, 1, copy_draft_add_tiles(draft, rank, b->staging), &in, &out);
 		if (b->handshake.notifies)
 			write_flag(&out, COPY_NOTIFY, 0);
 		end_stream(draft, (int)rank, QUEUE_IN, &in);
@@ -368,7 +369,8 @@ const struct copy_program *broadcast_lower(
 		return NULL;
 	list_buffers(&draft);
 	if (draft.chunks) {
-		int tiles = add_tiles(&draft, broadcast->root, broadcast_tiles(broadcast));
+		int tiles =
+			copy_draft_add_tiles(&draft, broadcast->root, broadcast_tiles(broadcast));
 		if (operation_pulls(broadcast->operation) && shakes_hands(broadcast))
 			write_writers(&draft);
 		write_root(&draft, tiles);
