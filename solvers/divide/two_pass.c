@@ -173,7 +173,7 @@ static void combining_weigh(struct combining *c)
 }
 
 /* All combinations in lexicographic order; `used` cores are taken by the other loops. */
-static void combine(struct combining *c, int at, int64_t used)
+static void combine_splits(struct combining *c, int at, int64_t used)
 {
 	if (at == c->loop_count) {
 		combining_weigh(c);
@@ -188,7 +188,7 @@ static void combine(struct combining *c, int at, int64_t used)
 		if (split > c->cores / used)
 			break;
 		c->splits[l] = split;
-		combine(c, at + 1, used * split);
+		combine_splits(c, at + 1, used * split);
 	}
 	c->splits[l] = fixed;
 }
@@ -227,7 +227,7 @@ static void shorten(struct arena *arena, struct span_search *search,
 		for (int l = 0; l < iteration->loop_count; l++)
 			c.splits[l] = search->splits[l];
 		gather(arena, &c, loops);
-		combine(&c, 0, cores_used(iteration, search->splits, loops));
+		combine_splits(&c, 0, cores_used(iteration, search->splits, loops));
 		search->tried += c.tried;
 		const struct span_choice *choice = c.within.found ? &c.within : &c.above;
 		search->considered |= loops;

@@ -40,7 +40,7 @@ struct search {
 };
 
 /* False: no answer that goes on from the label is looked for. */
-static bool find_bound(const struct search *search, int cut, struct label *label)
+static bool cut_search_bound(const struct search *search, int cut, struct label *label)
 {
 	assert(label->state < layer_state_count(search->layers[cut]));
 	const uint16_t *codes = layer_codes(search->layers[cut], label->state);
@@ -56,7 +56,7 @@ static bool find_bound(const struct search *search, int cut, struct label *label
 }
 
 /* A label behind a step: in its parent's bundle, or in a new one. */
-static bool enter(const struct search *search, const struct label *from,
+static bool cut_search_enter(const struct search *search, const struct label *from,
 	const struct cut_step *step, bool begins, struct label *out)
 {
 	const struct frame *frame = search->frame;
@@ -106,7 +106,7 @@ static uint32_t add_relay(struct search *search, uint32_t parent, const struct s
 		.step = (uint32_t)search->frame->cuts[search->cut].tensors[relay->slot],
 		.view = (uint16_t)relay->view};
 	codes[relay->slot] = cut_code(codes[relay->slot] & CUT_VALID, relay->view);
-	if (!enter(search, layer_label(layer, parent), &step, begins, &label))
+	if (!cut_search_enter(search, layer_label(layer, parent), &step, begins, &label))
 		return LABEL_NONE;
 	label.state = layer_state(layer, codes);
 	label.dominated = true;
@@ -122,8 +122,9 @@ static void add_option(struct search *search, uint32_t parent, const struct cut_
 		.step = step->which,
 		.view = (uint16_t)step->view,
 		.state = state};
-	if (enter(search, layer_label(search->layers[search->cut], parent), step, begins, &label) &&
-		find_bound(search, step->cut, &label) &&
+	if (cut_search_enter(search, layer_label(search->layers[search->cut], parent), step, begins,
+		    &label) &&
+		cut_search_bound(search, step->cut, &label) &&
 		layer_add(search->layers[step->cut], &label) != LABEL_NONE) {
 		search->effort.labels++;
 		search->goes_on &=
@@ -160,7 +161,7 @@ static bool is_worth(struct search *search, const struct label *from, const stru
 	label.bundle.args = 0;
 	if (step->cores > label.bundle.widest)
 		label.bundle.widest = (uint16_t)step->cores;
-	return label.cost != JOINT_NEVER && find_bound(search, step->cut, &label);
+	return label.cost != JOINT_NEVER && cut_search_bound(search, step->cut, &label);
 }
 
 static void go_from(
@@ -337,7 +338,7 @@ static bool beam_run(struct search *search)
 	search->limit = number_min(relax_limit(search->relaxation), beam_limit(search));
 	if (search->limit < beam_limit(search))
 		search->dropped = search->limit + 1;
-	if (find_bound(search, 0, &first))
+	if (cut_search_bound(search, 0, &first))
 		layer_add(search->layers[0], &first);
 	if (search->limit < BOUND_NEVER - 1 || first.bound <= search->limit)
 		search->bound =

@@ -883,7 +883,7 @@ static const char *ilp_text(const struct problem *problem, struct arena *arena, 
 	return program ? ilp_program_text(program, arena) : NULL;
 }
 
-static double bound_of(const struct ilp_callback *callback, const struct milp_answer *answer)
+static double ilp_tree_bound(const struct ilp_callback *callback, const struct milp_answer *answer)
 {
 	double bound = answer->status == PROOF_NONE ? 0 : answer->bound;
 	return fmax(0, ceil(bound - milp_margin(callback->program->mass, bound)));
@@ -909,7 +909,7 @@ static void solve_all(struct ilp_callback *callback)
 		if (!callback->found)
 			return;
 		double value = (double)callback->best.value,
-		       bound = fmin(bound_of(callback, &answer), value);
+		       bound = fmin(ilp_tree_bound(callback, &answer), value);
 		if (joint_plan_offer(run, callback->program->space, &callback->best)) {
 			joint_plan_prove(run, callback->program->space,
 				value <= bound ? PROOF_OPTIMAL : PROOF_BOUND, bound);

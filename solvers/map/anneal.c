@@ -83,7 +83,7 @@ static void close_chain(struct local_chain *chain)
 	arena_close(chain->arena);
 }
 
-static double value_of(const struct local_chain *chain, const struct score *score)
+static double anneal_value(const struct local_chain *chain, const struct score *score)
 {
 	const struct objectives *objectives = &chain->search->wishes.objectives;
 	double value = 0;
@@ -98,7 +98,7 @@ static bool price(struct local_chain *chain, struct local_trial *trial, struct o
 	if (!nest_offers_price(&chain->offers, &trial->mapping, price))
 		return false;
 	bool good = price->verdict == NEST_FITS && !price->broken;
-	trial->value = good ? value_of(chain, &price->score) : INFINITY;
+	trial->value = good ? anneal_value(chain, &price->score) : INFINITY;
 	return true;
 }
 
@@ -143,7 +143,7 @@ static bool push_outwards(
 }
 
 /* Pushes factors outwards until no level or fan-out is exceeded, and prices the mapping again. */
-static bool settle(struct local_chain *chain, struct local_trial *trial)
+static bool anneal_settle(struct local_chain *chain, struct local_trial *trial)
 {
 	for (int mends = 0;; mends++) {
 		struct offer_price found;
@@ -168,7 +168,7 @@ static bool start_chain(struct local_chain *chain, bool anew, struct local_trial
 		else
 			space_draw(chain->moves.space, &chain->random, &trial->mapping);
 		known = false;
-		if (!settle(chain, trial))
+		if (!anneal_settle(chain, trial))
 			return false;
 		if (trial->value < INFINITY)
 			return true;

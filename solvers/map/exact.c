@@ -54,7 +54,7 @@ static double least(double a, double b)
 	return a < b ? a : b;
 }
 
-static void lower(double *each, const struct exact_search *exact, uint32_t spatial)
+static void exact_lower_bound(double *each, const struct exact_search *exact, uint32_t spatial)
 {
 	size_t count = exact->search->wishes.objectives.count;
 	for (size_t k = 0; k < count; k++)
@@ -73,7 +73,7 @@ static void search_choice(const struct exact_search *exact, struct nest_descent 
 	assert(descent->stopped || descent->open == INFINITY);
 	part->open = least(part->open, descent->open);
 	if (descent->stopped)
-		lower(part->each, exact, task->choice.spatial);
+		exact_lower_bound(part->each, exact, task->choice.spatial);
 }
 
 static void search_part(struct run *run, void *context, size_t i)
@@ -95,7 +95,7 @@ static void search_part(struct run *run, void *context, size_t i)
 			continue;
 		}
 		part->open = least(part->open, choice->bound);
-		lower(part->each, exact, choice->spatial);
+		exact_lower_bound(part->each, exact, choice->spatial);
 	}
 	part->kept = descent->offers.kept;
 	part->cut = descent->cut.excluded;
@@ -246,9 +246,9 @@ static void prove_each(struct exact_search *exact, struct run *run, double first
 	const struct objectives *objectives = &exact->search->wishes.objectives;
 	const struct frontier *kept = &exact->offers.kept;
 	if (exact->listed < exact->list.count)
-		lower(exact->each, exact, exact->list.at[exact->listed].spatial);
+		exact_lower_bound(exact->each, exact, exact->list.at[exact->listed].spatial);
 	for (size_t s = exact->spread; s < exact->choices->count; s++)
-		lower(exact->each, exact, exact->choices->at[s].spatial);
+		exact_lower_bound(exact->each, exact, exact->choices->at[s].spatial);
 	for (size_t k = 0; k < objectives->count; k++) {
 		enum objective objective = objectives->at[k];
 		for (size_t i = 0; i < kept->count; i++)

@@ -179,7 +179,7 @@ static void solve_all(struct rounds *rounds, bool alone)
 }
 
 /* One objective of several: time and energy together are sought as their product. */
-static enum objective part_of(const struct objectives *objectives, size_t i)
+static enum objective objectives_part(const struct objectives *objectives, size_t i)
 {
 	bool time = objectives->at[i] == OBJECTIVE_LATENCY;
 	for (size_t k = 0; k < objectives->count && time; k++)
@@ -204,7 +204,7 @@ static void run_ilp(struct run *run, const struct problem *problem)
 	for (size_t i = 0; i < search->wishes.objectives.count && !spent; i++) {
 		struct nest_search alone = *search;
 		alone.wishes.objectives =
-			(struct objectives){1, {part_of(&search->wishes.objectives, i)}};
+			(struct objectives){1, {objectives_part(&search->wishes.objectives, i)}};
 		struct rounds rounds = {.run = run, .offers = &offers, .arena = arena_open()};
 		rounds.frame = ilp_frame_make(rounds.arena, &alone);
 		rounds.scale = ilp_guess(rounds.frame);

@@ -2,7 +2,7 @@
 #include "search/nest/nest_search.h"
 
 /* True if a sequence of draws goes on: counts how many in a row came to nothing. */
-static bool goes_on(const struct patience *patience, const struct offer_price *price,
+static bool patience_goes_on(const struct patience *patience, const struct offer_price *price,
 	uint64_t *no_better, uint64_t *unfit)
 {
 	bool fits = price->verdict == NEST_FITS && !price->broken;
@@ -25,7 +25,7 @@ static void run_random_draws(struct run *run, const struct problem *problem)
 		struct offer_price price;
 		space_draw(search->space, &random, &mapping);
 		good = nest_offers_price(&offers, &mapping, &price) &&
-		       goes_on(&search->patience, &price, &no_better, &unfit);
+		       patience_goes_on(&search->patience, &price, &no_better, &unfit);
 	}
 	nest_offers_close(&offers);
 }

@@ -237,7 +237,7 @@ static void set_order(struct arena *arena, struct menu_problem *menu)
 	}
 }
 
-static void set_bounds(struct arena *arena, struct menu_problem *menu)
+static void menu_problem_set_bounds(struct arena *arena, struct menu_problem *menu)
 {
 	menu->rest = arena_array(arena, struct capture_cost, menu->count + 1);
 	for (size_t i = menu->count; i-- > 0;) {
@@ -268,7 +268,7 @@ static struct menu_problem menu_open(struct arena *arena, const struct capture_q
 	find_readers(arena, &menu);
 	for (size_t b = 0; b < menu.count; b++)
 		find_usable(arena, &menu, (int)b);
-	set_bounds(arena, &menu);
+	menu_problem_set_bounds(arena, &menu);
 	return menu;
 }
 

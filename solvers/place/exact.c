@@ -109,7 +109,7 @@ static enum verdict ask_packer(struct peak *peak, int64_t capacity, uint64_t nod
 }
 
 /* Still a capacity to ask for? */
-static bool goes_on(const struct peak *peak)
+static bool peak_goes_on(const struct peak *peak)
 {
 	return !peak->is_over && peak->bound < peak->value &&
 	       peak->bound <= peak->packing->capacity;
@@ -135,13 +135,13 @@ static bool search_round(struct peak *peak, uint64_t nodes)
 	if (peak->value > peak->packing->capacity)
 		return ask_packer(peak, peak->packing->capacity, nodes, false) == VERDICT_YES;
 	int64_t before = peak->value;
-	for (size_t k = 0; k < sizeof eighths / sizeof *eighths && goes_on(peak);) {
+	for (size_t k = 0; k < sizeof eighths / sizeof *eighths && peak_goes_on(peak);) {
 		enum verdict status = ask_packer(peak, between(peak, eighths[k]), nodes, k > 0);
 		if (status == VERDICT_YES)
 			break;
 		k += status == VERDICT_OPEN;
 	}
-	while (peak->value < before && goes_on(peak))
+	while (peak->value < before && peak_goes_on(peak))
 		if (ask_packer(peak, between(peak, 7), nodes, true) != VERDICT_YES)
 			break;
 	return peak->value < before;
@@ -160,7 +160,7 @@ static void find_peak(struct run *run, const struct packing *packing)
 		placement_offer(run, start, peak.value);
 		run_report(run, (double)peak.value, (double)peak.bound);
 	}
-	for (uint64_t nodes = EXACT_ROUND_NODES; goes_on(&peak);)
+	for (uint64_t nodes = EXACT_ROUND_NODES; peak_goes_on(&peak);)
 		if (!search_round(&peak, nodes))
 			nodes *= EXACT_ROUND_TIMES;
 	if (peak.is_too_large && peak.bound < peak.value)

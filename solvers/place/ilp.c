@@ -591,7 +591,7 @@ static bool go_on(void *user, uint64_t iterations, int rows)
 	return run_spend(asking->run, 1 + iterations * (uint64_t)rows / ROWS_OF_A_TICK);
 }
 
-static bool is_whole(const struct packing *packing, const struct placement *placement)
+static bool ilp_placement_is_whole(const struct packing *packing, const struct placement *placement)
 {
 	for (size_t i = 0; i < packing->count; i++)
 		if (placement->addresses[i] == UNPLACED && packing->goal != PACKING_SPILL)
@@ -606,7 +606,8 @@ static void place_ilp_found(void *user, const double *values)
 	order_program_read(asking->program, values, asking->draft);
 	placement_note(packing, asking->draft);
 	double value = packing_value(packing, asking->draft);
-	if (!is_whole(packing, asking->draft) || (asking->found && value >= asking->value))
+	if (!ilp_placement_is_whole(packing, asking->draft) ||
+		(asking->found && value >= asking->value))
 		return;
 	struct placement *draft = asking->draft;
 	asking->draft = asking->best;
@@ -616,7 +617,7 @@ static void place_ilp_found(void *user, const double *values)
 }
 
 /* The program's bound in bytes or weights, which are whole. */
-static double bound_of(const struct ilp_asking *asking, double bound)
+static double place_ilp_bound(const struct ilp_asking *asking, double bound)
 {
 	const struct order_program *program = asking->program;
 	const struct packing *packing = program->packing;
@@ -645,7 +646,7 @@ static void conclude(struct ilp_asking *asking, const struct milp_answer *answer
 	if (packing->goal == PACKING_FIT)
 		return;
 	double bound = answer->status == PROOF_NONE ? -INFINITY : answer->bound;
-	bound = bound_of(asking, bound);
+	bound = place_ilp_bound(asking, bound);
 	if (asking->found)
 		run_prove(asking->run, asking->value <= bound ? PROOF_OPTIMAL : PROOF_BOUND, bound);
 }

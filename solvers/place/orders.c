@@ -535,7 +535,7 @@ const struct placement *start_hinted(struct run *run, const struct packing *pack
 }
 
 /* The lower of two; NULL: none. */
-static const struct placement *lower(
+static const struct placement *lower_placement(
 	const struct packing *packing, const struct placement *a, const struct placement *b)
 {
 	if (!a || !b)
@@ -570,5 +570,5 @@ const struct placement *start_layout(struct run *run, const struct packing *pack
 	for (size_t i = 0; i < packing->count; i++)
 		if (placement->addresses[i] == UNPLACED)
 			return hinted;
-	return lower(packing, hinted, placement);
+	return lower_placement(packing, hinted, placement);
 }

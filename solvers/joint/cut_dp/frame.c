@@ -318,7 +318,7 @@ bool frame_is_complete(const struct frame *frame, const uint16_t *codes)
 	return true;
 }
 
-static int64_t least_of(const int64_t *row, int n, int step, int but)
+static int64_t frame_least(const int64_t *row, int n, int step, int but)
 {
 	int64_t least = JOINT_NEVER;
 	for (int i = 0; i < n; i++)
@@ -335,9 +335,9 @@ static void relax_relays(struct joint_tensor *tensor, struct arena *arena)
 	int64_t *relay = arena_copy(arena, before, (size_t)(n * n) * sizeof *relay);
 	int64_t *last = arena_array(arena, int64_t, n);
 	for (int w = 0; w < n; w++)
-		last[w] = least_of(before + w, n, n, w);
+		last[w] = frame_least(before + w, n, n, w);
 	for (int v = 0; v < n; v++) {
-		int64_t first = least_of(before + v * n, n, 1, v);
+		int64_t first = frame_least(before + v * n, n, 1, v);
 		for (int w = 0; w < n && first != JOINT_NEVER; w++) {
 			int64_t chain = cut_add(first, last[w]);
 			if (v != w && chain < relay[v * n + w])
@@ -493,7 +493,7 @@ static void grow_table(struct cut_layer *layer)
 }
 
 /* Returns the row of the table that has the state, or would have it. */
-static size_t find_row(const struct cut_layer *layer, const uint16_t *codes)
+static size_t cut_layer_find_row(const struct cut_layer *layer, const uint16_t *codes)
 {
 	int slots = layer->cut->slot_count;
 	size_t row = hash_codes(codes, slots) & (layer->table_size - 1);
@@ -505,7 +505,7 @@ static size_t find_row(const struct cut_layer *layer, const uint16_t *codes)
 
 bool layer_find(const struct cut_layer *layer, const uint16_t *codes, uint32_t *state)
 {
-	size_t row = layer->table_size ? find_row(layer, codes) : 0;
+	size_t row = layer->table_size ? cut_layer_find_row(layer, codes) : 0;
 	if (!layer->table_size || !layer->table[row])
 		return false;
 	*state = layer->table[row] - 1;
@@ -517,7 +517,7 @@ uint32_t layer_state(struct cut_layer *layer, const uint16_t *codes)
 	int slots = layer->cut->slot_count;
 	if (2 * (layer->states.count + 1) > layer->table_size)
 		grow_table(layer);
-	size_t row = find_row(layer, codes);
+	size_t row = cut_layer_find_row(layer, codes);
 	if (layer->table[row])
 		return layer->table[row] - 1;
 	struct layer_entry *state = array_add(layer->arena, &layer->states);

@@ -144,7 +144,7 @@ static bool keeps_out_of_lx(const struct joint_option *option)
 	return true;
 }
 
-static bool make(struct move_making *making)
+static bool menu_make_move(struct move_making *making)
 {
 	const struct joint_option *option = making->option;
 	struct menu_move *move = making->move;
@@ -251,7 +251,7 @@ static int compare_moves(const void *left, const void *right)
 }
 
 /* Copies the effects and savings of a move. */
-static void settle(struct menu_move *move, struct arena *arena)
+static void menu_settle(struct menu_move *move, struct arena *arena)
 {
 	size_t effects = move->effect_count * sizeof *move->effects;
 	size_t savings = move->saving_count * sizeof *move->savings;
@@ -274,14 +274,14 @@ struct moves moves_make(const struct frame *frame, int cut, struct arena *arena)
 			.cut = cut,
 			.option = &space->options[i],
 			.move = &move};
-		if (make(&making)) {
+		if (menu_make_move(&making)) {
 			*array_add(scratch, &moves) = move;
 			int outs[16];
 			int count = find_droppers(&making, outs);
 			make_dropping(&making, &move, outs, count, scratch, &moves);
 		}
 		for (size_t m = first; m < moves.count; m++)
-			settle(&moves.at[m], arena);
+			menu_settle(&moves.at[m], arena);
 		arena_release(trial, mark);
 	}
 	if (moves.count)

@@ -353,7 +353,7 @@ uint64_t steps_slots(const struct steps *steps, int from, int to, uint64_t slots
 	return result;
 }
 
-static const struct joint_tensor *tensor_at(const struct step_making *making, int slot)
+static const struct joint_tensor *step_tensor_at(const struct step_making *making, int slot)
 {
 	const struct frame *frame = making->steps->frame;
 	return &frame->space->tensors[frame->cuts[making->cut].tensors[slot]];
@@ -400,7 +400,7 @@ static bool drop_some(struct step_making *making, int i, uint64_t dropped, int64
 	}
 	for (; i < making->droppable_count; i++) {
 		int slot = making->droppable[i];
-		int64_t bytes = cut_bytes(tensor_at(making, slot), making->codes[slot]);
+		int64_t bytes = cut_bytes(step_tensor_at(making, slot), making->codes[slot]);
 		making->bytes -= bytes;
 		bool goes_on = drop_some(making, i + 1, dropped | UINT64_C(1) << slot,
 			bytes < least ? bytes : least);
@@ -531,7 +531,7 @@ static bool relay_some(struct step_making *making, uint16_t *codes, int slot, in
 	int from = cut_view(codes[slot]);
 	if (from < 0 || !(demand->in_lx >> slot & 1) || step->relay_count == STEP_RELAYS_MOST)
 		return true;
-	const struct joint_tensor *tensor = tensor_at(making, slot);
+	const struct joint_tensor *tensor = step_tensor_at(making, slot);
 	uint16_t before = codes[slot];
 	bool goes_on = true;
 	size_t words = menus_words(steps->menus, making->cut);
@@ -578,7 +578,7 @@ bool steps_options(struct steps *steps, int cut, const uint16_t *codes, int64_t 
 
 static bool evict(struct step_making *making, int slot)
 {
-	const struct joint_tensor *tensor = tensor_at(making, slot);
+	const struct joint_tensor *tensor = step_tensor_at(making, slot);
 	struct cut_step *step = making->step;
 	int view = cut_view(making->codes[slot]);
 	if (making->codes[slot] & CUT_VALID || tensor->evict[view] == JOINT_NEVER)
@@ -599,7 +599,7 @@ static bool evict(struct step_making *making, int slot)
 
 static bool relay(struct step_making *making, int slot, int64_t bytes)
 {
-	const struct joint_tensor *tensor = tensor_at(making, slot);
+	const struct joint_tensor *tensor = step_tensor_at(making, slot);
 	struct cut_step *step = making->step;
 	int from = cut_view(making->codes[slot]);
 	step->kind = JOINT_RELAY;

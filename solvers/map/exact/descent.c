@@ -702,7 +702,7 @@ static void descend(struct nest_descent *descent, int j, const int *left,
 	const struct nest_label *label, double bound);
 
 /* Gives the remaining iterations to the innermost level. */
-static void finish(
+static void nest_descent_finish(
 	struct nest_descent *descent, const int *left, const struct nest_label *label, double bound)
 {
 	const struct completions *completions = descent->options->completions;
@@ -722,7 +722,7 @@ static void finish(
 }
 
 /* `bound`: of the label of the level outside. */
-static void go_on(struct nest_descent *descent, struct level_children *level,
+static void nest_descent_go_on(struct nest_descent *descent, struct level_children *level,
 	const struct level_child *child, double bound)
 {
 	int left[SHAPE_DIMENSIONS_MOST];
@@ -766,7 +766,7 @@ static void descend(struct nest_descent *descent, int j, const int *left,
 	const struct nest_label *label, double bound)
 {
 	if (j == 0) {
-		finish(descent, left, label, bound);
+		nest_descent_finish(descent, left, label, bound);
 		if (descent->stopped)
 			leave_open(descent, bound);
 		return;
@@ -783,7 +783,7 @@ static void descend(struct nest_descent *descent, int j, const int *left,
 		qsort(level.children.at, level.children.count, sizeof *level.children.at, by_value);
 	for (size_t c = 0; c < level.children.count; c++) {
 		if (!descent->stopped)
-			go_on(descent, &level, &level.children.at[c], bound);
+			nest_descent_go_on(descent, &level, &level.children.at[c], bound);
 		else
 			leave_open(descent, level.children.at[c].value);
 	}

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 
 /* Dimensions of extent 1 have no loops, and no part in ranks. */
-static struct nest_space describe(const struct dataspace *dataspace, const struct shape *shape)
+static struct nest_space frame_describe_space(
+	const struct dataspace *dataspace, const struct shape *shape)
 {
 	struct nest_space space = {.plain = true, .simple = true, .dense = true};
 	uint32_t seen = 0;
@@ -112,7 +113,7 @@ struct nest_frame nest_frame_make(const struct nest_search *search)
 	frame.plain = true;
 	for (int t = 0; t < search->shape->space_count; t++) {
 		struct nest_space *space = &frame.spaces[t];
-		*space = describe(&search->shape->spaces[t], search->shape);
+		*space = frame_describe_space(&search->shape->spaces[t], search->shape);
 		bool written = search->shape->spaces[t].written;
 		space->silent = space->plain ? written && frame.blind && updates >> t & 1
 					     : written || frame.blind;

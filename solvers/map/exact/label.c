@@ -666,7 +666,7 @@ static const struct hierarchy *hierarchy_of(const struct nest_view *view)
 }
 
 /* The loop is that of a dimension in the block below a level of the hierarchy. */
-static double bound_of(
+static double nest_frame_bound(
 	const struct nest_frame *frame, const struct mapping *mapping, int level, int d)
 {
 	return mapping->rows[frame->search->hierarchy->levels[level].block_row].spatial[d];
@@ -717,7 +717,7 @@ double nest_skew_least(const struct nest_frame *frame, const struct mapping *map
 		return 0;
 	for (int i = hierarchy->array_inner; i < hierarchy->array_end; i++)
 		for (int d = 0; d < frame->search->shape->dimension_count; d++) {
-			struct turning loop = {i, d, bound_of(frame, mapping, i, d)};
+			struct turning loop = {i, d, nest_frame_bound(frame, mapping, i, d)};
 			bool turns = hierarchy->levels[i].fanout.x > 1 &&
 				     hierarchy->levels[i].fanout.y > 1;
 			if (loop.bound == 1)
@@ -753,7 +753,8 @@ double nest_skew_tiles(
 			for (int i = hierarchy->array_inner; i < hierarchy->array_end; i++)
 				if ((y ? hierarchy->levels[i].fanout.x
 				       : hierarchy->levels[i].fanout.y) == 1)
-					bound *= bound_of(frame, mapping, i, __builtin_ctz(own));
+					bound *= nest_frame_bound(
+						frame, mapping, i, __builtin_ctz(own));
 			sums += bound - 1;
 		}
 		tiles *= sums;

@@ -30,7 +30,7 @@ static double larger(double a, double b)
 	return a > b ? a : b;
 }
 
-static const struct nest_level *level_of(const struct nest_view *view, int i)
+static const struct nest_level *nest_view_level(const struct nest_view *view, int i)
 {
 	return &view->frame->search->hierarchy->levels[i];
 }
@@ -200,9 +200,9 @@ static void open_chain(struct nest_view *view, int t, uint32_t residency)
 		if (frame->spaces[t].relevant >> d & 1)
 			chain->words *= (double)view->temporal[d];
 	for (int j = frame->count - 1; j >= 0; j--)
-		if (residency >> level_of(view, frame->level[j])->row & 1) {
+		if (residency >> nest_view_level(view, frame->level[j])->row & 1) {
 			if (chain->count && knows &&
-				level_of(view, frame->level[j])->no_coalesce >> t & 1)
+				nest_view_level(view, frame->level[j])->no_coalesce >> t & 1)
 				chain->passing |= 1u << j;
 			else
 				chain->kept[chain->count++] = j;
@@ -215,7 +215,9 @@ static void open_chain(struct nest_view *view, int t, uint32_t residency)
 		crossing->level = k + 1 < chain->count ? chain->kept[k + 1] : -1;
 		crossing->resets =
 			knows && crossing->level >= 0 &&
-			level_of(view, frame->level[crossing->level])->no_temporal_reuse >> t & 1;
+			nest_view_level(view, frame->level[crossing->level])->no_temporal_reuse >>
+					t &
+				1;
 		chain->resets |= crossing->resets;
 		clear(view, &crossing->price);
 		clear(view, &crossing->apart);
@@ -396,7 +398,7 @@ static double served(const struct nest_view *view, int t, int child, int j, bool
 			words *= view->inside[all ? j : child][__builtin_ctz(left)];
 	for (int i = child < 0 ? 0 : frame->level[child] + 1; !all && i <= frame->level[j]; i++)
 		for (int d = 0; d < frame->search->shape->dimension_count; d++)
-			if ((relevant >> d | level_of(view, i)->no_spatial_reuse >> t) & 1)
+			if ((relevant >> d | nest_view_level(view, i)->no_spatial_reuse >> t) & 1)
 				words *= nest_spatial_bound(view, i, d);
 	return words;
 }
@@ -514,7 +516,7 @@ static void price_sums(struct nest_view *view, int t)
 	nest_view_add(view, t, chain->kept[0], NEST_READ, -home, &chain->base);
 	for (int k = 0; k < chain->count; k++) {
 		struct word_route route = way_at(view, t, k);
-		const struct nest_level *parent = level_of(view, frame->level[route.parent]);
+		const struct nest_level *parent = nest_view_level(view, frame->level[route.parent]);
 		bool again = parent->rmw_first_update >> t & 1;
 		bool sure = again && !(k > 0 && chain->crossings[k - 1].resets);
 		chain->sags |= again && !sure;

@@ -132,7 +132,7 @@ static uint64_t blocks_inside(const struct ilp_frame *frame, int j)
 	return rows_of(frame, true, 0, frame->nest.tiling[j]);
 }
 
-static uint64_t inside(const struct ilp_frame *frame, int j)
+static uint64_t ilp_frame_inside(const struct ilp_frame *frame, int j)
 {
 	return rows_of(frame, false, 0, frame->nest.tiling[j] + 1);
 }
@@ -250,13 +250,13 @@ static struct ilp_line crossing(
 static struct ilp_line ilp_filled(struct ilp_compact *compact, int t, int c)
 {
 	const struct ilp_frame *frame = compact->frame;
-	return crossing(compact, t, c, inside(frame, c), blocks_outside(frame, c));
+	return crossing(compact, t, c, ilp_frame_inside(frame, c), blocks_outside(frame, c));
 }
 
 static struct ilp_line ilp_served(struct ilp_compact *compact, int t, int c, int p)
 {
 	const struct ilp_frame *frame = compact->frame;
-	uint64_t tile = blocks_inside(frame, p) | (c < 0 ? 0 : inside(frame, c));
+	uint64_t tile = blocks_inside(frame, p) | (c < 0 ? 0 : ilp_frame_inside(frame, c));
 	return crossing(compact, t, c, tile, blocks_outside(frame, p));
 }
 

@@ -9,7 +9,7 @@ static int dimension_count(const struct map_moves *moves)
 	return moves->space->domain->shape->dimension_count;
 }
 
-static int64_t extent_of(const struct map_moves *moves, int d)
+static int64_t map_moves_extent(const struct map_moves *moves, int d)
 {
 	return moves->space->domain->shape->dimensions[d].extent;
 }
@@ -59,7 +59,7 @@ struct map_moves map_moves_make(const struct space *space)
 	for (int d = 0; d < dimension_count(&moves); d++) {
 		const struct factor_range *ranges = factors_ranges(space->factors[d]);
 		moves.prime_count[d] = number_primes(
-			is_imperfect(&moves, d) ? 6 : extent_of(&moves, d), moves.primes[d]);
+			is_imperfect(&moves, d) ? 6 : map_moves_extent(&moves, d), moves.primes[d]);
 		for (int i = 0; i < space->level_count; i++)
 			if (ranges[i].least < ranges[i].most)
 				moves.loops[d][moves.loop_count[d]++] = (uint8_t)i;
@@ -91,7 +91,7 @@ int64_t map_moves_prime(const struct map_moves *moves, struct random *random, in
 static void mend(const struct map_moves *moves, int d, int64_t *bounds)
 {
 	const struct factors *factors = moves->space->factors[d];
-	int64_t left = extent_of(moves, d);
+	int64_t left = map_moves_extent(moves, d);
 	for (int i = 0; i < moves->space->level_count; i++) {
 		struct factor_step step;
 		int64_t most = number_min(domain_at(moves, i, d)->most, left);
@@ -137,8 +137,8 @@ static void put_at_end(uint8_t *order, int count, int d, bool ahead)
 }
 
 /* Gives dimension d these bounds, and the levels that have others now their order. */
-static bool set_bounds(const struct map_moves *moves, int d, const int64_t *bounds, bool ahead,
-	struct mapping *mapping)
+static bool map_moves_set_bounds(const struct map_moves *moves, int d, const int64_t *bounds,
+	bool ahead, struct mapping *mapping)
 {
 	const struct space *space = moves->space;
 	int64_t before[FACTORS_LOOPS_MOST];
@@ -168,12 +168,12 @@ static bool move_bound(
 	int64_t bounds[FACTORS_LOOPS_MOST];
 	map_moves_bounds(moves, mapping, d, bounds);
 	bounds[move->level] = move->bound;
-	wide others = 1, extent = extent_of(moves, d);
+	wide others = 1, extent = map_moves_extent(moves, d);
 	for (int i = 0; i < moves->space->level_count && others < extent; i++)
 		others *= i == move->from ? 1 : (wide)bounds[i];
 	bounds[move->from] = (int64_t)((extent + others - 1) / others);
 	mend(moves, d, bounds);
-	return set_bounds(moves, d, bounds, move->ahead, mapping);
+	return map_moves_set_bounds(moves, d, bounds, move->ahead, mapping);
 }
 
 /* Gives a tiling level another order or other axes; false if the space has none such. */
@@ -242,7 +242,7 @@ static struct map_move draw_bound(
 		move.bound += below(random, 2) ? 1 : -(move.bound > 1);
 	else if (give > 1)
 		move.bound *= below(random, 8) ? map_moves_prime(moves, random, d, give) : give;
-	move.bound = number_min(move.bound, extent_of(moves, d));
+	move.bound = number_min(move.bound, map_moves_extent(moves, d));
 	return move;
 }
 
@@ -294,7 +294,7 @@ static bool draw_anew(const struct map_moves *moves, struct random *random, stru
 		return false;
 	int d = moves->free[below(random, moves->free_count)];
 	factors_draw(moves->space->factors[d], random, bounds);
-	return set_bounds(moves, d, bounds, below(random, 2), mapping);
+	return map_moves_set_bounds(moves, d, bounds, below(random, 2), mapping);
 }
 
 /* A prime factor of another dimension goes the way back: what a level holds stays about as large. */

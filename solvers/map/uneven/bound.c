@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-static int64_t extent_of(const struct nest_view *view, int d)
+static int64_t nest_view_extent(const struct nest_view *view, int d)
 {
 	return view->frame->search->shape->dimensions[d].extent;
 }
@@ -21,18 +21,18 @@ bool uneven_is_open(const struct nest_view *view, const struct uneven_part *part
 
 int64_t uneven_cover(const struct nest_view *view, int j, int d)
 {
-	return number_ceil_div(extent_of(view, d), (int64_t)view->inside[j][d]);
+	return number_ceil_div(nest_view_extent(view, d), (int64_t)view->inside[j][d]);
 }
 
 /* Temporal loops of this level and those inside, where a loop outside has fixed it. */
 static int64_t total(const struct nest_view *view, const struct uneven_part *part, int d)
 {
 	return part->level == view->frame->count
-		       ? extent_of(view, d) / (int64_t)view->inside[part->level][d]
+		       ? nest_view_extent(view, d) / (int64_t)view->inside[part->level][d]
 		       : part->rest[part->level + 1][d];
 }
 
-static int64_t bound_of(
+static int64_t nest_view_bound(
 	const struct nest_view *view, const struct uneven_part *part, int d, int64_t rest)
 {
 	if (!uneven_is_open(view, part, d))
@@ -67,7 +67,7 @@ static void clip_open(const struct nest_view *view, const struct uneven_part *pa
 	int64_t *least, int64_t *most)
 {
 	int j = part->level;
-	int64_t extent = extent_of(view, d), all = uneven_cover(view, part->level, d);
+	int64_t extent = nest_view_extent(view, d), all = uneven_cover(view, part->level, d);
 	int64_t edge = view->edge[j][d], within = view->within_edge[j][d], end = all;
 	if (edge > 1) /* that loop needs all its iterations */
 		end = number_ceil_div(number_ceil_div(extent, edge - 1), within) - 1;
@@ -113,7 +113,7 @@ void uneven_choose(const struct nest_view *view, struct uneven_part *part)
 	part->open[j] = 0;
 	for (int d = 0; d < view->frame->search->shape->dimension_count; d++) {
 		bool open = uneven_is_open(view, part, d);
-		part->bound[j][d] = bound_of(view, part, d, part->least[d]);
+		part->bound[j][d] = nest_view_bound(view, part, d, part->least[d]);
 		part->rest[j][d] = part->least[d];
 		if (open && part->bound[j][d] == 1 && view->edge[j][d] == 1)
 			part->open[j] |= 1u << d;

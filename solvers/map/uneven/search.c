@@ -181,7 +181,7 @@ static bool beaten(const struct uneven_tree *tree, const struct score *bound)
 	return frontier_beats(&tree->offers.kept, bound, NULL);
 }
 
-static struct score bound_of(struct uneven_tree *tree)
+static struct score uneven_tree_bound(struct uneven_tree *tree)
 {
 	if (++tree->bounds % BOUNDS_PER_TICK == 0)
 		tree->stopped |= !run_spend(tree->run, 1);
@@ -195,7 +195,7 @@ static void push(struct uneven_tree *tree)
 	int count = dimension_count(tree), levels = tree->frame.count;
 	if (part->level > 0 && !nest_view_fits(&tree->view, part->level - 1, part->least))
 		return;
-	struct score bound = bound_of(tree);
+	struct score bound = uneven_tree_bound(tree);
 	if (beaten(tree, &bound))
 		return;
 	struct branch *branch = new_branch(tree);
@@ -222,7 +222,7 @@ static void push(struct uneven_tree *tree)
 	sift_up(tree->heap.at, tree->heap.count - 1);
 }
 
-static struct mapping_row *row_of(struct uneven_tree *tree, int j)
+static struct mapping_row *uneven_tree_row(struct uneven_tree *tree, int j)
 {
 	const struct space *space = tree->frame.search->space;
 	return &tree->mapping.rows[space->levels[tree->frame.tiling[j]].row];
@@ -232,7 +232,7 @@ static struct mapping_row *row_of(struct uneven_tree *tree, int j)
 static void arrange_level(struct uneven_tree *tree, int j)
 {
 	const struct space *space = tree->frame.search->space;
-	struct mapping_row *row = row_of(tree, j);
+	struct mapping_row *row = uneven_tree_row(tree, j);
 	for (int d = 0; d < dimension_count(tree); d++)
 		row->temporal[d] = (uint32_t)tree->part.bound[j][d];
 	space_level_arrange(
@@ -272,7 +272,7 @@ static void restore(struct uneven_tree *tree, const struct branch *branch)
 }
 
 /* All rests that `level` can leave, by the dimension of its innermost loop. */
-static void enter(struct uneven_tree *tree, int level)
+static void uneven_tree_enter(struct uneven_tree *tree, int level)
 {
 	struct uneven_part *part = &tree->part;
 	int count = dimension_count(tree);
@@ -312,7 +312,7 @@ static void arrange_blocks(struct uneven_tree *tree, int s)
 
 /* --- what becomes of a part */
 
-static bool split(struct uneven_tree *tree)
+static bool uneven_tree_split(struct uneven_tree *tree)
 {
 	struct uneven_part *part = &tree->part;
 	int widest = -1;
@@ -357,7 +357,7 @@ static void order(struct uneven_tree *tree)
 	const struct tiling_level *level = &space->levels[tree->frame.tiling[j]];
 	uneven_choose(&tree->view, part);
 	for (int d = 0; d < dimension_count(tree); d++)
-		row_of(tree, j)->temporal[d] = (uint32_t)part->bound[j][d];
+		uneven_tree_row(tree, j)->temporal[d] = (uint32_t)part->bound[j][d];
 	uint64_t count = space_level_count(space, level, &tree->mapping);
 	for (uint64_t i = 0; i < count && !tree->stopped; i++) {
 		tree->stopped = !run_go_on(tree->run, 1);
@@ -368,7 +368,7 @@ static void order(struct uneven_tree *tree)
 		if (j == 0)
 			arrange_blocks(tree, 0);
 		else
-			enter(tree, j - 1);
+			uneven_tree_enter(tree, j - 1);
 	}
 }
 
@@ -379,22 +379,22 @@ static void begin(struct uneven_tree *tree, uint32_t outer)
 	for (uint64_t r = 0; r < count && !tree->stopped; r++) {
 		tree->stopped = !run_go_on(tree->run, 1);
 		if (open_outer(tree, outer, r))
-			enter(tree, tree->frame.count);
+			uneven_tree_enter(tree, tree->frame.count);
 	}
 }
 
 static void expand(struct uneven_tree *tree, const struct branch *branch)
 {
 	restore(tree, branch);
-	struct score bound = bound_of(tree);
-	if (beaten(tree, &bound) || split(tree))
+	struct score bound = uneven_tree_bound(tree);
+	if (beaten(tree, &bound) || uneven_tree_split(tree))
 		return;
 	if (branch->level < tree->frame.count) {
 		order(tree);
 		return;
 	}
 	uneven_choose(&tree->view, &tree->part);
-	enter(tree, tree->frame.count - 1);
+	uneven_tree_enter(tree, tree->frame.count - 1);
 }
 
 /* The least bound of all that is left. */

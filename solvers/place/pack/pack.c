@@ -81,7 +81,7 @@ static struct memo_key memo_key_of(const struct memo *memo, int from, int to)
 	return key;
 }
 
-static size_t row_of(const struct memo *memo, struct memo_key key)
+static size_t memo_row(const struct memo *memo, struct memo_key key)
 {
 	return (size_t)mix(key.high ^ (key.low >> 7)) & (memo->rows - 1);
 }
@@ -89,7 +89,7 @@ static size_t row_of(const struct memo *memo, struct memo_key key)
 /* True if this state has failed; then the conflict becomes the one that it failed with. */
 static bool memo_find(const struct memo *memo, struct memo_key key)
 {
-	size_t row = row_of(memo, key);
+	size_t row = memo_row(memo, key);
 	if (memo->keys[row].high != key.high || memo->keys[row].low != key.low)
 		return false;
 	struct conflict *conflict = memo->state->conflict;
@@ -101,12 +101,12 @@ static bool memo_find(const struct memo *memo, struct memo_key key)
 
 static void memo_put(struct memo *memo, struct memo_key key, const uint64_t *set, size_t words)
 {
-	size_t row = row_of(memo, key);
+	size_t row = memo_row(memo, key);
 	memo->keys[row] = key;
 	memcpy(memo->conflicts + row * words, set, words * sizeof *set);
 }
 
-static void grow(struct memo *memo, size_t words)
+static void memo_grow(struct memo *memo, size_t words)
 {
 	struct memo old = *memo;
 	memo->rows *= 4;
@@ -127,7 +127,7 @@ static void memo_add(struct memo *memo, struct memo_key key)
 	const struct conflict *conflict = memo->state->conflict;
 	size_t words = conflict ? conflict->words : 0;
 	if (++memo->added == memo->rows)
-		grow(memo, words);
+		memo_grow(memo, words);
 	memo_put(memo, key, conflict ? conflict->set : memo->conflicts, words);
 }
 
@@ -393,7 +393,8 @@ static struct powers draw_powers(struct random *random)
 	return (struct powers){1 + width, size};
 }
 
-static double value_of(const struct pack_item *item, enum pack_order order, struct powers powers)
+static double pack_item_value(
+	const struct pack_item *item, enum pack_order order, struct powers powers)
 {
 	double width = item->end - item->first, size = (double)item->size;
 	switch (order) {
@@ -423,7 +424,7 @@ static bool start(struct pack_search *search, uint64_t seed, enum pack_order ord
 	search->depth = 0;
 	for (int i = 0; i < room->item_count; i++) {
 		double noise = (double)random_below(&search->random, 1 << 20) / (1 << 20);
-		search->priority[i] = value_of(&room->items[i], order, powers) *
+		search->priority[i] = pack_item_value(&room->items[i], order, powers) *
 				      (1 - spread + 2 * spread * noise);
 	}
 	return state_start(search->state);
@@ -596,7 +597,7 @@ static int compare_far(const void *left, const void *right)
 }
 
 /* One after the other is left out, as long as the rest does not fit; first in large groups. */
-static void leave_out(struct reducing *reducing, int64_t step, struct arena *arena)
+static void reducing_leave_out(struct reducing *reducing, int64_t step, struct arena *arena)
 {
 	struct far *far = arena_array(arena, struct far, reducing->count);
 	size_t count = 0;
@@ -636,7 +637,7 @@ static struct pack_core pack_core_find(struct run *run, const struct pack_questi
 	struct pack_core core = {0, NULL};
 	if (find_window(&reducing, question->chosen, proof->hardest)) {
 		int *buffers = arena_array(arena, int, count);
-		leave_out(&reducing, proof->hardest, scratch);
+		reducing_leave_out(&reducing, proof->hardest, scratch);
 		for (size_t i = 0; i < count; i++)
 			if (reducing.set[i])
 				buffers[core.count++] = (int)i;

@@ -300,7 +300,7 @@ static void soil_boundary(struct state *state, int t)
 	}
 }
 
-static inline int64_t least_of(int64_t a, int64_t b)
+static inline int64_t state_least(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
 }
@@ -315,14 +315,14 @@ static inline int64_t find_lowest(
 	int64_t second = PLACED, third = PLACED, fourth = PLACED;
 	size_t k = first;
 	for (; k + 4 <= end; k += 4) {
-		lowest = least_of(level[lives[k]], lowest);
-		second = least_of(level[lives[k + 1]], second);
-		third = least_of(level[lives[k + 2]], third);
-		fourth = least_of(level[lives[k + 3]], fourth);
+		lowest = state_least(level[lives[k]], lowest);
+		second = state_least(level[lives[k + 1]], second);
+		third = state_least(level[lives[k + 2]], third);
+		fourth = state_least(level[lives[k + 3]], fourth);
 	}
 	for (; k < end; k++)
-		lowest = least_of(level[lives[k]], lowest);
-	return least_of(least_of(lowest, second), least_of(third, fourth));
+		lowest = state_least(level[lives[k]], lowest);
+	return state_least(state_least(lowest, second), state_least(third, fourth));
 }
 
 int state_choices(struct state *state, int s)

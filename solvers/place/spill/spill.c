@@ -293,7 +293,7 @@ void spill_moves_fill(struct spill_moves *moves, struct spill_set *set)
 }
 
 /* Returns the gain less the price. */
-static double rest_of(const struct spill_moves *moves, int item)
+static double spill_moves_rest(const struct spill_moves *moves, int item)
 {
 	return (double)moves->model->items[item].gain -
 	       spill_prices_change(&moves->prices, &moves->now, item);
@@ -304,7 +304,7 @@ static void rank_item(struct spill_moves *moves, int item, int *count)
 	double gain = (double)moves->model->items[item].gain;
 	if (moves->now.kept[item] || gain <= 0 || !spill_set_has_room(&moves->now, item))
 		return;
-	double part = rest_of(moves, item) / gain;
+	double part = spill_moves_rest(moves, item) / gain;
 	if (part > 0)
 		moves->ranks[(*count)++] =
 			(struct spill_rank){moves->worth[item] * part * noise(moves), item};
@@ -330,7 +330,7 @@ static void fill_rows(struct spill_moves *moves)
 	int count = rank_items(moves);
 	for (int k = 0; k < count; k++) {
 		int i = moves->ranks[k].item;
-		if (spill_set_has_room(&moves->now, i) && rest_of(moves, i) > 0)
+		if (spill_set_has_room(&moves->now, i) && spill_moves_rest(moves, i) > 0)
 			turn(moves, i);
 	}
 }
@@ -715,7 +715,7 @@ static void spill_found(void *user, const double *values)
 }
 
 /* Returns the bound on the gain of all points, as a whole number. */
-static int64_t bound_of(const struct spilling *spilling, const struct milp_answer *answer)
+static int64_t spilling_bound(const struct spilling *spilling, const struct milp_answer *answer)
 {
 	double margin = milp_margin(spilling->model->item_count, answer->bound);
 	if (!(answer->bound > -(double)spilling->model->total))
@@ -765,7 +765,7 @@ static void ask_master(struct spilling *spilling)
 	if (answer.status == PROOF_INFEASIBLE)
 		bound(spilling, 0);
 	else if (answer.bound > -INFINITY)
-		bound(spilling, bound_of(spilling, &answer));
+		bound(spilling, spilling_bound(spilling, &answer));
 	spilling->spent |= answer.status == PROOF_NONE;
 	if (answer.status == PROOF_OPTIMAL && !is_done(spilling))
 		decide(spilling, read_kept(spilling, answer.values));

@@ -254,7 +254,7 @@ static const struct tiling_level *tiling_of(const struct cell_walk *walk, int j)
 	return &walker->search->space->levels[walker->completions->tiling[j]];
 }
 
-static uint32_t *bounds_of(struct cell_walk *walk, int j)
+static uint32_t *cell_bounds(struct cell_walk *walk, int j)
 {
 	return walk->mapping.rows[tiling_of(walk, j)->row].temporal;
 }
@@ -290,7 +290,7 @@ static void walk_innermost(struct cell_walk *walk, const int64_t *left)
 	const struct space *space = walk->walker->search->space;
 	const struct tiling_level *level = tiling_of(walk, 0);
 	for (int d = 0; d < walk_dimensions(walk); d++)
-		bounds_of(walk, 0)[d] = (uint32_t)left[d];
+		cell_bounds(walk, 0)[d] = (uint32_t)left[d];
 	uint64_t count = space_level_count(space, level, &walk->mapping);
 	for (uint64_t i = 0; i < count && going(walk); i++) {
 		space_level_arrange(space, level, i, &walk->mapping);
@@ -305,7 +305,7 @@ static void walk_level(
 static uint32_t find_innermost(
 	struct cell_walk *walk, int j, const int64_t *left, const struct floor_known *known)
 {
-	const uint32_t *bounds = bounds_of(walk, j);
+	const uint32_t *bounds = cell_bounds(walk, j);
 	uint32_t open = 0;
 	for (uint8_t d = 0; d < walk_dimensions(walk); d++) {
 		if (bounds[d] <= 1)
@@ -370,7 +370,7 @@ static void walk_orders(
 static bool too_much(
 	struct cell_walk *walk, int j, const int64_t *rest, const struct floor_known *known)
 {
-	floor_loops_add(&walk->cell, &walk->loops[j], bounds_of(walk, j), rest, NULL, 0,
+	floor_loops_add(&walk->cell, &walk->loops[j], cell_bounds(walk, j), rest, NULL, 0,
 		&walk->loops[j - 1]);
 	struct score floor = floor_score(&walk->cell, walk->loops, j - 1, known);
 	spend(walk);
@@ -396,12 +396,12 @@ static void walk_bounds(struct cell_walk *walk, int j, int d, const int64_t *lef
 		if (left[d] % bound || bound < factor->least || bound > factor->most ||
 			!completions_make_up(walker->completions, j - 1, d, left[d] / bound))
 			continue;
-		bounds_of(walk, j)[d] = (uint32_t)bound;
+		cell_bounds(walk, j)[d] = (uint32_t)bound;
 		rest[d] = left[d] / bound;
 		if (bound == 1 || !too_much(walk, j, rest, known))
 			walk_bounds(walk, j, d + 1, left, rest, known);
 	}
-	bounds_of(walk, j)[d] = 1;
+	cell_bounds(walk, j)[d] = 1;
 	rest[d] = left[d];
 }
 
@@ -414,7 +414,7 @@ static void walk_level(
 		return;
 	}
 	for (int d = 0; d < walk_dimensions(walk); d++) {
-		bounds_of(walk, j)[d] = 1;
+		cell_bounds(walk, j)[d] = 1;
 		rest[d] = left[d];
 	}
 	walk_bounds(walk, j, 0, left, rest, known);
@@ -667,7 +667,7 @@ static bool check_points(struct certificate_checker *check)
 	return true;
 }
 
-static bool is_number(double value)
+static bool certificate_check_is_number(double value)
 {
 	return isfinite(value) && value >= 0;
 }
@@ -676,7 +676,7 @@ static bool check_claim(struct certificate_checker *check)
 {
 	const struct certificate *certificate = check->certificate;
 	size_t count = certificate->objectives.count;
-	if (!is_number(certificate->epsilon))
+	if (!certificate_check_is_number(certificate->epsilon))
 		return reject(check, certificate->claim_span, "epsilon must be 0 or more");
 	if (certificate->epsilon > NEST_EPSILON_MOST)
 		return reject(check, certificate->claim_span,
@@ -693,7 +693,7 @@ static bool check_claim(struct certificate_checker *check)
 		return reject(check, certificate->claim_span,
 			"a bound is of one objective, and of one point");
 	double value = check->claimed[0];
-	if (!is_number(certificate->bound) || certificate->bound > value)
+	if (!certificate_check_is_number(certificate->bound) || certificate->bound > value)
 		return reject(check, certificate->bound_span,
 			"the bound %.17g is above the point, which has %.17g", certificate->bound,
 			value);

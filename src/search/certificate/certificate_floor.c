@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-static void describe(struct floor_frame *frame, int t)
+static void floor_frame_describe(struct floor_frame *frame, int t)
 {
 	const struct shape *shape = frame->search->shape;
 	const struct dataspace *space = &shape->spaces[t];
@@ -35,7 +35,7 @@ struct floor_frame floor_frame_make(
 					? hierarchy_update_flags(search->hierarchy)
 					: 0};
 	for (int t = 0; t < search->shape->space_count; t++)
-		describe(&frame, t);
+		floor_frame_describe(&frame, t);
 	return frame;
 }
 
@@ -392,7 +392,7 @@ static bool is_solid(const struct floor_cell *cell, int t, int j, const int64_t 
 	return true;
 }
 
-static void set_bounds(
+static void floor_frame_set_bounds(
 	const struct floor_frame *frame, struct mapping *mapping, int j, const int64_t *left)
 {
 	const struct space *space = frame->search->space;
@@ -412,7 +412,7 @@ void floor_count(const struct floor_cell *cell, struct mapping *mapping, int j, 
 	const struct completions *completions = frame->completions;
 	struct nest_counts counts;
 	struct nest_score score;
-	set_bounds(frame, mapping, j, left);
+	floor_frame_set_bounds(frame, mapping, j, left);
 	enum nest_verdict verdict = nest_evaluate(search->model, mapping, &counts, &score);
 	if (!nest_verdict_counts(verdict))
 		return;

@@ -123,7 +123,7 @@ static int64_t find_credit(struct bounding *bounding, const struct bound_state *
 }
 
 /* The least that is left, times the scale; JOINT_NEVER: nothing leads to an end below the claim. */
-static int64_t rest_of(struct bounding *bounding, const struct bound_state *state)
+static int64_t bounding_rest(struct bounding *bounding, const struct bound_state *state)
 {
 	const struct plan_relaxed *relaxed = bounding->relaxed;
 	const struct plan_cut *cut = cut_of(bounding, state);
@@ -216,7 +216,7 @@ static uint32_t intern(struct bounding *bounding, const struct bound_state *stat
 static void bound_reach(struct bounding *bounding, uint32_t from, const struct bound_state *state,
 	int64_t value, struct joint_step step)
 {
-	int64_t rest = rest_of(bounding, state);
+	int64_t rest = bounding_rest(bounding, state);
 	if (rest == JOINT_NEVER)
 		return;
 	int64_t least = checked_add(&bounding->fits,
@@ -646,7 +646,7 @@ static struct joint_answer trace(const struct bounding *bounding, uint32_t end, 
 }
 
 /* An answer below the claim: whether it is one in truth. */
-static void judge(
+static void bounding_judge(
 	struct bounding *bounding, uint32_t end, struct arena *arena, struct plan_bound *bound)
 {
 	const char *why = NULL;
@@ -668,7 +668,8 @@ static void judge(
 		bound->answer = VERDICT_NO;
 }
 
-static void search(struct bounding *bounding, struct arena *arena, struct plan_bound *bound)
+static void bounding_search(
+	struct bounding *bounding, struct arena *arena, struct plan_bound *bound)
 {
 	uint64_t most = bounding->question->budget ? bounding->question->budget : PLAN_BOUND_STATES;
 	bound->answer = VERDICT_YES;
@@ -688,7 +689,7 @@ static void search(struct bounding *bounding, struct arena *arena, struct plan_b
 		}
 		node->done = node->was_done = true;
 		if (is_end(bounding, &node->state)) {
-			judge(bounding, open.node, arena, bound);
+			bounding_judge(bounding, open.node, arena, bound);
 			return;
 		}
 		bound_steps(bounding, open.node);
@@ -728,7 +729,7 @@ struct plan_bound plan_bound_find(const struct plan_bound_question *question, st
 		memset(&start, 0, sizeof start);
 		start.must_begin = 1;
 		bound_reach(&bounding, 0, &start, 0, (struct joint_step){0});
-		search(&bounding, arena, &bound);
+		bounding_search(&bounding, arena, &bound);
 	}
 	if (!bounding.fits)
 		bound = (struct plan_bound){

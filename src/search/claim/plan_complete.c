@@ -35,7 +35,7 @@ struct completing {
 	struct plan_complete *out;
 };
 
-static const struct tensor *tensor_at(const struct completing *completing, int t)
+static const struct tensor *completing_tensor_at(const struct completing *completing, int t)
 {
 	return &completing->asked->workload->tensors[t];
 }
@@ -135,11 +135,12 @@ static void compare_tensor(struct completing *completing, int t)
 {
 	const struct joint_tensor *tensor = &completing->space->tensors[t];
 	const struct language_tensor *own = &completing->language.tensors[t];
-	const struct layout *layout = &tensor_at(completing, t)->layout;
-	const char *name = tensor_at(completing, t)->name;
-	int last = (int)number_max(own->last, tensor_at(completing, t)->producer);
-	if (tensor->producer != tensor_at(completing, t)->producer || tensor->last < last ||
-		tensor->output != (tensor_at(completing, t)->role == TENSOR_OUTPUT))
+	const struct layout *layout = &completing_tensor_at(completing, t)->layout;
+	const char *name = completing_tensor_at(completing, t)->name;
+	int last = (int)number_max(own->last, completing_tensor_at(completing, t)->producer);
+	if (tensor->producer != completing_tensor_at(completing, t)->producer ||
+		tensor->last < last ||
+		tensor->output != (completing_tensor_at(completing, t)->role == TENSOR_OUTPUT))
 		lack(completing, arena_format(completing->arena,
 					 "its space has '%s' for other ops than the graph", name));
 	for (int v = 0; v < tensor->view_count; v++) {
@@ -170,7 +171,7 @@ static bool is_served(struct completing *completing, int t, int view, int asked)
 	const struct language_tensor *own = &completing->language.tensors[t];
 	bool **served = &completing->served[t];
 	if (!*served) {
-		const struct layout *layout = &tensor_at(completing, t)->layout;
+		const struct layout *layout = &completing_tensor_at(completing, t)->layout;
 		size_t views = (size_t)tensor->view_count;
 		*served = arena_array(completing->arena, bool, own->asked.count *views);
 		for (size_t a = 0; a < own->asked.count; a++)
@@ -252,9 +253,9 @@ static bool serves_later(
 	return true;
 }
 
-static int64_t bytes_of(const struct completing *completing, int t, const struct view *view)
+static int64_t completing_bytes(const struct completing *completing, int t, const struct view *view)
 {
-	return view_bytes(&tensor_at(completing, t)->layout, view);
+	return view_bytes(&completing_tensor_at(completing, t)->layout, view);
 }
 
 /* Bytes of tensors that die with the step count together: they are there at the same time. */
@@ -272,9 +273,9 @@ static bool are_uses_as_good(struct completing *completing, const struct languag
 				return false;
 			continue;
 		}
-		int64_t more = bytes_of(completing, use->tensor,
+		int64_t more = completing_bytes(completing, use->tensor,
 				       view_at(completing, use->tensor, own->view)) -
-			       bytes_of(completing, use->tensor, use->view);
+			       completing_bytes(completing, use->tensor, use->view);
 		bool dies = completing->language.tensors[use->tensor].last == step->op;
 		dying += dies ? more : 0;
 		if ((!dies && more > 0) || !serves_later(completing, use->tensor, own->view,
@@ -307,8 +308,8 @@ static bool is_out_as_good(struct completing *completing, const struct language_
 	if (option->out_count != 1 || out->tensor != t || (out->view >= 0) != step->out_in_lx)
 		return false;
 	return !step->out_in_lx ||
-	       (bytes_of(completing, t, view_at(completing, t, out->view)) <=
-			       bytes_of(completing, t,
+	       (completing_bytes(completing, t, view_at(completing, t, out->view)) <=
+			       completing_bytes(completing, t,
 				       &step->division->touches[op->read_count]->view) &&
 		       serves_later(
 			       completing, t, out->view, step->out_later, step->out_later_count) &&
@@ -421,7 +422,7 @@ static bool are_values_compared(const struct completing *completing, int op)
 static bool is_wider(const struct completing *completing, const struct step_use *use)
 {
 	const struct language_tensor *tensor = &completing->language.tensors[use->tensor];
-	const struct layout *layout = &tensor_at(completing, use->tensor)->layout;
+	const struct layout *layout = &completing_tensor_at(completing, use->tensor)->layout;
 	for (size_t v = 0; v < tensor->view_count; v++) {
 		const struct view *view = &tensor->views[v];
 		bool serves =
@@ -488,8 +489,8 @@ static void look_at_step(struct completing *completing, int op, struct choices *
 /* --- tiles of options */
 
 /* The step that an option stands for; false: of another kind. */
-static bool take_step(const struct completing *completing, const struct joint_option *option,
-	struct language_step *step)
+static bool completing_take_step(const struct completing *completing,
+	const struct joint_option *option, struct language_step *step)
 {
 	const struct joint_choice *choice = option->choice;
 	const struct language_op *at = &completing->language.ops[option->first];
@@ -533,7 +534,8 @@ static void look_at_tiles(struct completing *completing, int op, struct choices 
 	int64_t worth, cores;
 	if (option->end != op + 1 || !are_values_compared(completing, op) ||
 		((const struct joint_choice *)option->choice)->run ||
-		!take_step(completing, option, &step) || !is_compared(completing, op, &step))
+		!completing_take_step(completing, option, &step) ||
+		!is_compared(completing, op, &step))
 		return;
 	for (int i = 0; i < TILINGS; i++) {
 		language_tile(completing->asked->arch, completing->asked->workload,
@@ -612,7 +614,7 @@ static bool holds_all(const struct completing *completing)
 {
 	int64_t bytes = 0;
 	for (size_t t = 0; t < completing->asked->workload->tensor_count; t++)
-		bytes += tensor_at(completing, (int)t)->layout.bytes;
+		bytes += completing_tensor_at(completing, (int)t)->layout.bytes;
 	return bytes <= completing->asked->planning->lx_capacity;
 }
 

@@ -250,7 +250,7 @@ static bool is_asked(const struct plan_cuts *cuts, int t, int code, int asks)
 }
 
 /* The least bytes that are in LX. */
-static int64_t bytes_of(const struct plan_cuts *cuts, int t, int code)
+static int64_t plan_cuts_bytes(const struct plan_cuts *cuts, int t, int code)
 {
 	const struct joint_tensor *tensor = &cuts->space->tensors[t];
 	int64_t least = INT64_MAX;
@@ -276,10 +276,10 @@ static void list_entries(struct relaxing *relaxing, int k, int number)
 	entries->at = arena_array(relaxing->scratch, struct code_entry, plan_code_count(cuts, t));
 	for (int code = 0; code < plan_code_count(cuts, t); code++)
 		if (is_asked(cuts, t, code, asks))
-			entries->at[entries->count++] =
-				(struct code_entry){.from = before->unit[k] * (size_t)code,
-					.behind = stays ? end->unit[behind] * (size_t)code : 0,
-					.bytes = takes_room && code ? bytes_of(cuts, t, code) : 0};
+			entries->at[entries->count++] = (struct code_entry){
+				.from = before->unit[k] * (size_t)code,
+				.behind = stays ? end->unit[behind] * (size_t)code : 0,
+				.bytes = takes_room && code ? plan_cuts_bytes(cuts, t, code) : 0};
 }
 
 static bool is_new(const struct relaxing *relaxing, int t)

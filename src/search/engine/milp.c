@@ -20,7 +20,7 @@ struct milp_packed {
 /* Terms in a line: readers of the format have limits of a few hundred characters. */
 enum { TERMS_IN_A_LINE = 6 };
 
-static const char *name_of(const struct milp *milp, int c, char *room, size_t size)
+static const char *milp_column_name(const struct milp *milp, int c, char *room, size_t size)
 {
 	if (milp->columns.at[c].name)
 		return milp->columns.at[c].name;
@@ -35,7 +35,7 @@ static void write_term(
 	if (i && i % TERMS_IN_A_LINE == 0)
 		text_add(text, "\n  ");
 	text_add(text, " %s %.17g %s", factor < 0 ? "-" : "+", fabs(factor),
-		name_of(milp, column, room, sizeof room));
+		milp_column_name(milp, column, room, sizeof room));
 }
 
 static void write_goal(struct text *text, const struct milp *milp)
@@ -108,7 +108,7 @@ static void write_bounds(struct text *text, const struct milp *milp)
 	text_add(text, "Bounds\n");
 	for (size_t c = 0; c < milp->columns.count; c++) {
 		const struct milp_column *column = &milp->columns.at[c];
-		const char *name = name_of(milp, (int)c, room, sizeof room);
+		const char *name = milp_column_name(milp, (int)c, room, sizeof room);
 		if (column->least == column->most)
 			text_add(text, " %s = %.17g\n", name, column->least);
 		else if (isinf(column->least) && isinf(column->most))
@@ -142,7 +142,7 @@ const char *milp_text(const struct milp *milp, const char *comment, struct arena
 	text_add(&text, "General\n");
 	for (size_t c = 0; c < milp->columns.count; c++)
 		if (milp->columns.at[c].integer)
-			text_add(&text, " %s\n", name_of(milp, (int)c, room, sizeof room));
+			text_add(&text, " %s\n", milp_column_name(milp, (int)c, room, sizeof room));
 	text_add(&text, "End\n");
 	return text_read(&text);
 }
@@ -233,7 +233,7 @@ struct solving {
 	jmp_buf failed;
 };
 
-static bool goes_on(struct solving *solving, uint64_t count)
+static bool milp_goes_on(struct solving *solving, uint64_t count)
 {
 	const struct milp_wishes *wishes = solving->wishes;
 	if (!solving->ended && wishes->go_on)
@@ -249,7 +249,7 @@ static int hear(void *user, const char *text)
 	struct solving *solving = user;
 	uint64_t conflicts;
 	if (solving->wishes->clauses && sscanf(text, "| %" SCNu64 " |", &conflicts) == 1 &&
-		!goes_on(solving, conflicts))
+		!milp_goes_on(solving, conflicts))
 		longjmp(solving->failed, 1);
 	for (; *text && solving->said.count < 400; text++)
 		*array_add(solving->arena, &solving->said) = *text == '\n' ? ' ' : *text;
@@ -369,7 +369,7 @@ static bool relax(struct solving *solving)
 	int end = GLP_EITLIM;
 	while (end == GLP_EITLIM) {
 		end = glp_simplex(solving->problem, &options);
-		if (!goes_on(solving, iterations_of(solving->problem))) {
+		if (!milp_goes_on(solving, iterations_of(solving->problem))) {
 			solving->answer.status = PROOF_BUDGET;
 			return false;
 		}
@@ -403,14 +403,14 @@ static void milp_look(glp_tree *tree, void *user)
 		if (solving->wishes->found)
 			solving->wishes->found(solving->wishes->user, solving->values);
 	}
-	if (!goes_on(solving, iterations_of(glp_ios_get_prob(tree))))
+	if (!milp_goes_on(solving, iterations_of(glp_ios_get_prob(tree))))
 		glp_ios_terminate(tree);
 	int total;
 	glp_ios_tree_size(tree, NULL, NULL, &total);
 	solving->answer.nodes = (uint64_t)total;
 }
 
-static void search(struct solving *solving)
+static void milp_search(struct solving *solving)
 {
 	struct milp_answer *answer = &solving->answer;
 	glp_iocp options;
@@ -478,7 +478,7 @@ static void solve_all(struct solving *solving)
 		else if (solving->wishes->clauses)
 			meet_clauses(solving);
 		else if (relax(solving))
-			search(solving);
+			milp_search(solving);
 	}
 	solving->answer.iterations = solving->asked_at;
 	glp_delete_prob(solving->problem);

@@ -47,7 +47,8 @@ struct outcome evaluate_cost(const struct plan *plan, struct arena *arena)
 	return outcome;
 }
 
-static const struct program *lower(struct outcome *outcome, uint64_t most, struct arena *arena)
+static const struct program *outcome_lower(
+	struct outcome *outcome, uint64_t most, struct arena *arena)
 {
 	struct lower_refusal refusal;
 	const struct program *program =
@@ -69,7 +70,7 @@ struct outcome evaluate_given(const struct plan *plan, uint64_t steps_most, stru
 {
 	struct outcome outcome = evaluate_cost(plan, arena);
 	struct arena *scratch = arena_open();
-	lower(&outcome, steps_most, scratch);
+	outcome_lower(&outcome, steps_most, scratch);
 	if (outcome.why)
 		outcome.why = arena_text(arena, outcome.why);
 	if (outcome.too_long)
@@ -246,7 +247,7 @@ static uint64_t steps_of_nests(const struct plan *plan, uint64_t most)
 
 void evaluate_simulate(struct outcome *outcome, const struct simulation *how, struct arena *arena)
 {
-	outcome->program = lower(outcome, how->steps_most, arena);
+	outcome->program = outcome_lower(outcome, how->steps_most, arena);
 	if (!outcome->program)
 		return;
 	int ranks = outcome->program->ranks;

@@ -79,7 +79,7 @@ static void note_point(
 	found->proof = found->gap > value * ROUNDING ? PROOF_BOUND : PROOF_OPTIMAL;
 }
 
-static double least_of(
+static double left_out_least(
 	const struct left_out *list, const struct frontier *frontier, enum objective objective)
 {
 	double least = INFINITY;
@@ -102,7 +102,7 @@ static void left_out_note(const struct left_out *list, struct explored *explored
 		return;
 	explored->complete = false;
 	for (size_t k = 0; k < frontier->objectives.count; k++)
-		explored->bounds[k] = least_of(list, frontier, frontier->objectives.at[k]);
+		explored->bounds[k] = left_out_least(list, frontier, frontier->objectives.at[k]);
 	for (size_t i = 0; i < frontier->count; i++)
 		note_point(list, &frontier->objectives, &frontier->points[i]);
 }

@@ -270,7 +270,7 @@ int64_t lx_unplaced_bytes(const struct lx_layout *layout)
 }
 
 /* Why a buffer does not live in LX from its first step on. */
-static const char *explain(const struct lx_layout *layout, size_t b)
+static const char *lx_layout_explain(const struct lx_layout *layout, size_t b)
 {
 	struct arena *arena = layout->graph.arena;
 	const struct packing *packing = &layout->buffers.packing;
@@ -300,7 +300,8 @@ static void explain_unplaced(const struct lx_layout *layout)
 {
 	for (size_t b = 0; b < layout->buffers.tensor_count; b++)
 		if (layout->placement->addresses[b] == UNPLACED && !lx_spill_first(layout, b))
-			layout->graph.reasons[layout->buffers.tensors[b]] = explain(layout, b);
+			layout->graph.reasons[layout->buffers.tensors[b]] =
+				lx_layout_explain(layout, b);
 }
 
 /* Returns the address at which a tensor begins its life. */

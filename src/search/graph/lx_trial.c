@@ -373,7 +373,7 @@ struct lx_trial lx_try(
 enum { START_STEPS_MOST = 1000000 };
 
 /* The constraints without those of LX, whose tensors are listed. */
-static struct constraints leave_out(
+static struct constraints trial_leave_out(
 	const struct constraints *constraints, struct text *tensors, struct arena *arena)
 {
 	struct constraints rest = *constraints;
@@ -415,7 +415,7 @@ struct lx_price lx_price_find(const struct recipe *recipe, struct arena *arena)
 	if (!constraints)
 		return price;
 	struct text tensors = text_open(arena);
-	struct constraints rest = leave_out(constraints, &tensors, arena);
+	struct constraints rest = trial_leave_out(constraints, &tensors, arena);
 	if (rest.count == constraints->count)
 		return price;
 	price.tensors = text_read(&tensors);

@@ -499,7 +499,7 @@ static const struct mapping *find_nest(const struct inner_question *question,
 }
 
 /* Returns the extent of a loop in a nest: all of it, or a tile in whole units. */
-static int64_t extent_of(const struct inner_question *question, int l)
+static int64_t inner_question_extent(const struct inner_question *question, int l)
 {
 	const struct op *op = question->op;
 	if (!arch_moves_boxes(question->arch))
@@ -511,7 +511,7 @@ static int64_t extent_of(const struct inner_question *question, int l)
 }
 
 /* All that an answer depends on but the machine, as a text. */
-static const char *describe(
+static const char *inner_nest_describe(
 	const struct inner_question *question, const char *wish, struct arena *arena)
 {
 	struct text text = text_open(arena);
@@ -521,7 +521,7 @@ static const char *describe(
 		question->resumes);
 	bool named = op_constraints_any(question->arch); /* by loop and by tensor */
 	for (int l = 0; l < op->loop_count; l++)
-		text_add(&text, " %" PRId64 "%s%s", extent_of(question, l),
+		text_add(&text, " %" PRId64 "%s%s", inner_question_extent(question, l),
 			op->loops[l].reduction ? "r" : "", named ? op->loops[l].name : "");
 	for (int i = 0; i < op_operands(op); i++) {
 		const struct access *access = op_operand(op, i);
@@ -543,7 +543,7 @@ const struct nest_answer *nests_ask(const struct inner_question *question,
 {
 	const char *wish =
 		arena_format(arena, "%d%s", (int)wanted->objective, wanted->brief ? " brief" : "");
-	const char *key = describe(question, wish, arena);
+	const char *key = inner_nest_describe(question, wish, arena);
 	size_t size = strlen(key) + 1;
 	const struct nest_answer *known = wanted->kept ? kept_find(wanted->kept, key, size) : NULL;
 	if (known)
@@ -639,7 +639,7 @@ const struct nest_front *nests_front(const struct inner_question *question,
 	text_add(&wish, "front %" PRIu64 "%s", ticks, many ? " of many ops" : "");
 	for (size_t i = 0; i < objectives->count; i++)
 		text_add(&wish, ",%d", (int)objectives->at[i]);
-	const char *key = describe(question, text_read(&wish), arena);
+	const char *key = inner_nest_describe(question, text_read(&wish), arena);
 	size_t size = strlen(key) + 1;
 	const struct nest_front *known = kept_find(wanted->kept, key, size);
 	if (known)

@@ -137,7 +137,7 @@ static const struct op_option *op_option_choose(enum tile_goal goal, enum price 
 	return published;
 }
 
-static uint8_t keep(struct op_answer *answer, const struct op_option *option)
+static uint8_t op_answer_keep(struct op_answer *answer, const struct op_option *option)
 {
 	for (size_t i = 0; i < answer->count; i++)
 		if (!memcmp(&answer->at[i], option, sizeof *option))
@@ -179,7 +179,7 @@ static void choose_all(const struct op_option *published, const struct op_front 
 {
 	answer->count = 0;
 	for (int goal = 0; goal < TILE_GOALS; goal++)
-		answer->choice[goal] = keep(answer,
+		answer->choice[goal] = op_answer_keep(answer,
 			goal == TILES_PUBLISHED
 				? published
 				: op_option_choose((enum tile_goal)goal, price, published, front));
@@ -221,9 +221,9 @@ struct mapping op_map_mapping(const struct op_question *question, const uint32_t
 }
 
 /* Tiles with their nest, and what both cost; false, and answer->why, if there is none. */
-static bool add_nest(const struct op_question *question, const struct nests_wanted *wanted,
-	const struct op_option *tiles, struct arena *arena, struct op_answer *answer,
-	struct op_option *out)
+static bool op_question_add_nest(const struct op_question *question,
+	const struct nests_wanted *wanted, const struct op_option *tiles, struct arena *arena,
+	struct op_answer *answer, struct op_option *out)
 {
 	struct mapping mapping = op_map_mapping(question, tiles->tiles, tiles->order, NULL);
 	struct inner_question inner = {.arch = question->arch,
@@ -259,7 +259,7 @@ static void choose_nests(const struct op_question *question, const struct nests_
 			if (g > 0 && ideal.choice[goals[g]] != i)
 				continue;
 			asked.objective = op_map_objective(question->arch, goals[g]);
-			if (!add_nest(question, &asked, &ideal.at[i], arena, answer,
+			if (!op_question_add_nest(question, &asked, &ideal.at[i], arena, answer,
 				    &options[front.count]))
 				continue;
 			if (i == ideal.choice[TILES_PUBLISHED] && !published.nest)

@@ -56,7 +56,7 @@ void op_nest_make(const struct plan *plan, int step, struct arena *arena, struct
 }
 
 /* Adds the counts of all tiles of a core, and the energy of their bytes in the scratchpad. */
-static void add_tiles(
+static void op_nest_add_tiles(
 	const struct plan *plan, const struct step_count *count, int64_t tiles, struct op_nest *out)
 {
 	const struct arch *arch = plan->arch;
@@ -109,5 +109,5 @@ void op_nest_inside(const struct plan *plan, int step, const struct step_count *
 	for (int i = 0; i < hierarchy->level_count; i++)
 		for (int t = 0; t < nest.shape->space_count; t++)
 			out->counts.at[i][t].capacity /= times;
-	add_tiles(plan, count, times / cores, out);
+	op_nest_add_tiles(plan, count, times / cores, out);
 }

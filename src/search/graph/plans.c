@@ -198,7 +198,7 @@ static void add_between(
 }
 
 /* True if a limit of cores is worth another question, after searches that were cut. */
-static bool goes_on(const struct planned_list *planned, int cores)
+static bool planned_list_goes_on(const struct planned_list *planned, int cores)
 {
 	int cut = 0, most = cores < most_cores(planned) ? PLANS_CUT_MOST / PLANS_FEWER_PARTS
 							: PLANS_CUT_MOST;
@@ -218,7 +218,7 @@ struct plan_aims plans_between(const struct objectives *objectives,
 		size_t first = 0;
 		while (planned->at[first].asked.cores != cores)
 			first++;
-		if (first == i && goes_on(planned, cores))
+		if (first == i && planned_list_goes_on(planned, cores))
 			add_between(&aims, planned, cores, arena);
 	}
 	return aims;

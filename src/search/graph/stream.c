@@ -95,7 +95,7 @@ static void try_vector(struct tile_search *search, const struct tile_vector *vec
 }
 
 /* Cycles of the step if everything overlapped; 0: not countable. */
-static int64_t find_bound(struct tile_search *search)
+static int64_t tile_search_find_bound(struct tile_search *search)
 {
 	int64_t cycles;
 	tile_walk_set(&search->walk, NULL);
@@ -106,7 +106,7 @@ static bool is_settled(struct tile_search *search)
 {
 	if (search->records.count == 0 || search->best_hbm > search->least_hbm)
 		return false;
-	int64_t bound = find_bound(search);
+	int64_t bound = tile_search_find_bound(search);
 	return !is_faster(search, bound + bound / 8);
 }
 
@@ -115,7 +115,7 @@ static const struct tile_record *choose_tiling(struct tile_search *search)
 	size_t count = search->records.count, i = 0;
 	if (count == 0)
 		return NULL;
-	int64_t bound = find_bound(search), most = bound + bound / 8;
+	int64_t bound = tile_search_find_bound(search), most = bound + bound / 8;
 	if (search->records.at[count - 1].cycles > most)
 		most = search->records.at[count - 1].cycles + bound / 16;
 	while (search->records.at[i].cycles > most)

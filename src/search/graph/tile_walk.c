@@ -123,7 +123,7 @@ static bool is_decided(const struct op_question *question, const struct constrai
 }
 
 /* True if the tiles and the order that are set keep the constraints. */
-static bool keeps(struct tile_walk *walk)
+static bool tile_walk_keeps(struct tile_walk *walk)
 {
 	const struct op_question *question = walk->question;
 	const struct constraints *constraints = question->constraints;
@@ -163,7 +163,7 @@ void tile_walk_orders(struct tile_walk *walk, tile_visit *visit, void *context)
 			if (!is_canonical(walk, outer, outer_tiled))
 				continue;
 			memcpy(&inner[reductions], outer, (size_t)others * sizeof *outer);
-			if (keeps(walk) && !visit(context))
+			if (tile_walk_keeps(walk) && !visit(context))
 				return;
 		} while (permute(outer, outer_tiled));
 	} while (permute(inner, inner_tiled));

@@ -209,7 +209,7 @@ static bool fits_whole(const struct joint_question *question)
 }
 
 /* Takes away what there are too many choices of. */
-static void narrow(struct joint_making *making, unsigned *fixed)
+static void joint_making_narrow(struct joint_making *making, unsigned *fixed)
 {
 	bool early = !(*fixed & KIND_EARLY);
 	making->shares_early = making->shares;
@@ -262,7 +262,7 @@ const struct joint_space *joint_graph_make(
 		making.why = "the graph is a problem with constraints of its own";
 	bool made = !making.why && find_divisions(&making);
 	if (made)
-		narrow(&making, &narrowed.aim.fixed);
+		joint_making_narrow(&making, &narrowed.aim.fixed);
 	made = made && find_options(&making, space);
 	if (made) {
 		space->alignment = arch_lx(question->arch)->alignment;

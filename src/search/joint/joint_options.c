@@ -314,7 +314,7 @@ static void bring(struct joint_making *making, int tensor, int view, struct brou
 	brought->cores = number_max(brought->cores, in->cores);
 }
 
-static int64_t bytes_of(const struct joint_making *making, const struct joint_use *use)
+static int64_t joint_making_bytes(const struct joint_making *making, const struct joint_use *use)
 {
 	return view_bytes(&making->question->workload->tensors[use->tensor].layout,
 		&making->views[use->tensor].at[use->view]);
@@ -359,7 +359,7 @@ static void price_option(struct joint_choosing *choosing)
 			continue;
 		bring(making, use->tensor, use->view, &brought);
 		if (choosing->reads[r].dies && joint_clone_of(choosing, use->tensor) < 0)
-			draft.dying_bytes += bytes_of(making, use);
+			draft.dying_bytes += joint_making_bytes(making, use);
 	}
 	for (int c = 0; c < choosing->number - choosing->first; c++)
 		if (!joint_op_reads(choosing, joint_cloned(choosing, c)))

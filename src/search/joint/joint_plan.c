@@ -64,7 +64,7 @@ static struct step *add_step(struct building *building)
 }
 
 /* A move of what the tensor of the graph is in HBM, or in LX. */
-static void add_move(struct building *building, enum move_kind kind, int tensor)
+static void joint_plan_add_move(struct building *building, enum move_kind kind, int tensor)
 {
 	struct growing *growing = &building->growing;
 	const struct plan *plan = building->plan;
@@ -164,7 +164,8 @@ static void add_moves_in(struct building *building, const struct joint_option *o
 			int tensor = option->uses[u].tensor;
 			bool input = building->space->tensors[tensor].producer < 0;
 			if (option->uses[u].mode == JOINT_MOVED && find_read(op, tensor) == read)
-				add_move(building, input ? MOVE_CLONE : MOVE_RELOAD, tensor);
+				joint_plan_add_move(
+					building, input ? MOVE_CLONE : MOVE_RELOAD, tensor);
 		}
 }
 
@@ -300,7 +301,8 @@ struct plan *joint_build(const struct joint_space *space, const struct joint_ans
 		if (step->kind == JOINT_OPTION)
 			take_option(&building, &space->options[step->option]);
 		else
-			add_move(&building, step->kind == JOINT_EVICT ? MOVE_EVICT : MOVE_RELAYOUT,
+			joint_plan_add_move(&building,
+				step->kind == JOINT_EVICT ? MOVE_EVICT : MOVE_RELAYOUT,
 				step->tensor);
 	}
 	add_residencies(&building);
@@ -400,7 +402,7 @@ struct claim_reading {
 	struct arena *arena;
 };
 
-static bool take_word(struct claim_reading *reading, const char *word)
+static bool claim_take_word(struct claim_reading *reading, const char *word)
 {
 	size_t length = strlen(word);
 	if (strncmp(reading->at, word, length) != 0)
@@ -411,7 +413,7 @@ static bool take_word(struct claim_reading *reading, const char *word)
 
 static void expect(struct claim_reading *reading, const char *word)
 {
-	if (!reading->why && !take_word(reading, word))
+	if (!reading->why && !claim_take_word(reading, word))
 		reading->why = arena_format(
 			reading->arena, "'%s' is expected before '%.40s'", word, reading->at);
 }
@@ -419,7 +421,7 @@ static void expect(struct claim_reading *reading, const char *word)
 static int take_one(struct claim_reading *reading, const char *const *names, int count)
 {
 	for (int i = 0; i < count; i++)
-		if (take_word(reading, names[i]))
+		if (claim_take_word(reading, names[i]))
 			return i;
 	if (!reading->why)
 		reading->why = arena_format(
@@ -441,10 +443,10 @@ static void read_sum(struct claim_reading *reading, struct joint_aim *aim)
 {
 	do {
 		int64_t weight = take_number(reading, 1);
-		take_word(reading, " ");
+		claim_take_word(reading, " ");
 		int name = take_one(reading, sum_names, 3);
 		*(name == 0 ? &aim->cycles : name == 1 ? &aim->energy : &aim->hbm_bytes) = weight;
-	} while (!reading->why && take_word(reading, " + "));
+	} while (!reading->why && claim_take_word(reading, " + "));
 }
 
 bool joint_claim_read(struct arena *arena, const char *text, struct joint_aim *aim,
@@ -463,7 +465,7 @@ bool joint_claim_read(struct arena *arena, const char *text, struct joint_aim *a
 	expect(&reading, " cores, ");
 	planning->lx_capacity = take_number(&reading, 0);
 	expect(&reading, " bytes of LX, fixed:");
-	if (!take_word(&reading, " nothing"))
+	if (!claim_take_word(&reading, " nothing"))
 		do {
 			expect(&reading, " ");
 			aim->fixed |= 1u << take_one(&reading, joint_kind_names, KIND_NAMES);

@@ -32,7 +32,7 @@ struct run_choosing {
 
 /* --- the price */
 
-static bool is_in_lx(const struct run_choosing *choosing, int tensor)
+static bool run_choosing_is_in_lx(const struct run_choosing *choosing, int tensor)
 {
 	const struct joint_run *run = choosing->run;
 	for (int i = 0; i < run->inside_count; i++)
@@ -62,7 +62,7 @@ static bool add_op(
 	int64_t worth;
 	bool fits = true;
 	for (int i = 0; i < op_operands(whole); i++)
-		if (is_in_lx(choosing, op_operand(whole, i)->tensor))
+		if (run_choosing_is_in_lx(choosing, op_operand(whole, i)->tensor))
 			question.in_lx |= 1u << i;
 	if (!joint_tiles(making, &question, 0, tiles, &worth))
 		return false;
@@ -106,7 +106,7 @@ static bool add_op(
 }
 
 /* Adds all ops of the run; false if their sum is no less than `most`. */
-static bool add_ops(
+static bool run_choosing_add_ops(
 	struct run_choosing *choosing, struct op_option *tiles, int64_t most, struct run_sums *sums)
 {
 	const struct tile_run *run = &choosing->run->loops;
@@ -184,7 +184,8 @@ static void price_run(struct run_choosing *choosing)
 	int64_t most = is_apart(choosing) ? choosing->apart : JOINT_NEVER;
 	struct arena_mark mark = arena_mark(making->scratch);
 	struct op_option *tiles = arena_array(making->scratch, struct op_option, ops);
-	if (!add_ops(choosing, tiles, most, &sums) || !add_moves(choosing, &sums, &cores)) {
+	if (!run_choosing_add_ops(choosing, tiles, most, &sums) ||
+		!add_moves(choosing, &sums, &cores)) {
 		arena_release(making->scratch, mark);
 		return;
 	}

@@ -32,7 +32,7 @@ struct trying {
 };
 
 /* True if only steps of the run make and read a tensor. */
-static inline bool is_inside(const struct trying *trying, int tensor)
+static inline bool joint_run_is_inside(const struct trying *trying, int tensor)
 {
 	return plan_inside(&trying->plan, &trying->making->users, tensor) != NULL;
 }
@@ -61,7 +61,7 @@ static void make_part(struct trying *trying)
 	for (int o = trying->run.first; o < trying->run.end; o++) {
 		int t = whole->ops[o].writes[0].tensor;
 		struct residency stay = stay_inside(trying, t);
-		if (is_inside(trying, t))
+		if (joint_run_is_inside(trying, t))
 			tensors[t].layout = plan_stay_layout(&trying->plan, &stay);
 	}
 	trying->part = *whole;
@@ -203,7 +203,7 @@ static void add_outer(
 	int tensor = op_operand(op, i)->tensor, n = 0;
 	bool writes = i == op->read_count;
 	struct view view;
-	if (is_inside(trying, tensor))
+	if (joint_run_is_inside(trying, tensor))
 		return;
 	while (n < run->outer_count && run->outers[n].tensor != tensor)
 		n++;
@@ -252,7 +252,7 @@ static void add_run(struct trying *trying)
 	for (int o = trying->run.first; o < trying->run.end; o++) {
 		int tensor = trying->part.ops[o].writes[0].tensor;
 		struct view view;
-		if (!is_inside(trying, tensor))
+		if (!joint_run_is_inside(trying, tensor))
 			continue;
 		if (!parts_meet(trying, mappings, tensor, &view))
 			return;
@@ -285,7 +285,7 @@ static int64_t units_of(const struct trying *trying, int k)
 }
 
 /* All orders of the loops that are split. */
-static void order_loops(struct trying *trying, int at)
+static void joint_run_order_loops(struct trying *trying, int at)
 {
 	if (at == trying->division.order_count) {
 		add_run(trying);
@@ -297,7 +297,7 @@ static void order_loops(struct trying *trying, int at)
 		int first = trying->division.order[at];
 		trying->division.order[at] = trying->division.order[i];
 		trying->division.order[i] = first;
-		order_loops(trying, at + 1);
+		joint_run_order_loops(trying, at + 1);
 		trying->division.order[i] = trying->division.order[at];
 		trying->division.order[at] = first;
 	}
@@ -349,7 +349,7 @@ static void trying_divide(struct trying *trying, int k, int64_t cores, int64_t l
 		bool many = trying->division.order_count > 1;
 		if (cores >= least && are_tiles_few(trying, cores) &&
 			(!many || joint_is_free(trying->making, KIND_MANY_LOOPS)))
-			order_loops(trying, 0);
+			joint_run_order_loops(trying, 0);
 		return;
 	}
 	int64_t most = trying->making->question->planning->cores / cores;
@@ -399,7 +399,7 @@ static int64_t find_need(struct trying *trying)
 		for (int other = trying->run.first; other <= o; other++) {
 			int t = whole->ops[other].writes[0].tensor;
 			struct residency stay = stay_inside(trying, t);
-			if (!is_inside(trying, t) || stay.to <= o)
+			if (!joint_run_is_inside(trying, t) || stay.to <= o)
 				continue;
 			bool dies = other < o && stay.to == o + 1 &&
 				    joint_may_take_over(trying->making, whole, &whole->ops[o], t);

@@ -201,7 +201,7 @@ static bool take_evict(struct valuing *valuing, int t)
 	return in_bundle(valuing, tensor->cores[stay->view]);
 }
 
-static bool take_step(struct valuing *valuing, const struct joint_step *step, int *at)
+static bool valuing_take_step(struct valuing *valuing, const struct joint_step *step, int *at)
 {
 	const struct joint_space *space = valuing->space;
 	if (step->begins_bundle)
@@ -281,13 +281,13 @@ static bool check_room(struct valuing *valuing)
 	return true;
 }
 
-static bool follow(struct valuing *valuing)
+static bool valuing_follow(struct valuing *valuing)
 {
 	const struct joint_space *space = valuing->space;
 	const struct joint_answer *answer = valuing->answer;
 	int at = 0;
 	for (valuing->step = 0; valuing->step < answer->count; valuing->step++)
-		if (!take_step(valuing, &answer->steps[valuing->step], &at))
+		if (!valuing_take_step(valuing, &answer->steps[valuing->step], &at))
 			return false;
 	end_bundle(valuing);
 	if (at < space->op_count)
@@ -331,7 +331,7 @@ static bool open_walk(struct valuing *valuing, const struct joint_space *space,
 		.stays = arena_array(arena, struct joint_stay, stays_most(space, answer))};
 	for (size_t t = 0; t < tensors; t++)
 		valuing->valid[t] = space->tensors[t].producer < 0;
-	return follow(valuing);
+	return valuing_follow(valuing);
 }
 
 int64_t joint_value(const struct joint_space *space, const struct joint_answer *answer,

@@ -187,7 +187,7 @@ static void add_division(struct dividing *dividing)
 }
 
 /* All orders of the split loops, from `at` on. */
-static void order_loops(struct dividing *dividing, int at)
+static void language_order_loops(struct dividing *dividing, int at)
 {
 	uint8_t *order = dividing->order;
 	if (at >= dividing->order_count) {
@@ -198,7 +198,8 @@ static void order_loops(struct dividing *dividing, int at)
 		uint8_t first = order[at];
 		order[at] = order[i];
 		order[i] = first;
-		order_loops(dividing, dividing->language->kinds.orders ? at + 1 : INT8_MAX);
+		language_order_loops(
+			dividing, dividing->language->kinds.orders ? at + 1 : INT8_MAX);
 		order[i] = order[at];
 		order[at] = first;
 		if (!dividing->language->kinds.orders)
@@ -216,7 +217,7 @@ static void split_loops(struct dividing *dividing, int l, int64_t used)
 			if (dividing->splits[i] > 1)
 				dividing->order[dividing->order_count++] = (uint8_t)i;
 		if (dividing->order_count <= 1 || dividing->language->kinds.many_loops)
-			order_loops(dividing, 0);
+			language_order_loops(dividing, 0);
 		return;
 	}
 	int64_t units = op_units(dividing->language->workload, op, l);

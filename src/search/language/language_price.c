@@ -31,7 +31,7 @@ static int add_tensor(struct single *single, int t, int producer)
 	return number;
 }
 
-static void add_stay(struct single *single, int tensor, const struct view *view)
+static void language_add_stay(struct single *single, int tensor, const struct view *view)
 {
 	struct residency *stay = &single->stays[single->plan.residency_count++];
 	*stay = (struct residency){
@@ -67,7 +67,7 @@ static void open_single(struct single *single, const struct language *language)
 }
 
 /* A move of tensor `from` to a tensor that it makes. */
-static void add_move(struct single *single, enum move_kind kind, int t, int from, int to,
+static void language_add_move(struct single *single, enum move_kind kind, int t, int from, int to,
 	const struct view *view)
 {
 	struct op *move = add_op(single, &single->language->tensors[t].clone, to);
@@ -139,16 +139,16 @@ bool language_price(const struct language *language, const struct language_step 
 	int output = add_tensor(single, op->writes[0].tensor, 0);
 	for (int u = 0; u < step->use_count; u++)
 		if (step->uses[u].place == USE_RESIDENT)
-			add_stay(single, from[u], NULL);
+			language_add_stay(single, from[u], NULL);
 	if (step->out_in_lx)
-		add_stay(single, output, &step->division->touches[op->read_count]->view);
+		language_add_stay(single, output, &step->division->touches[op->read_count]->view);
 	for (int u = 0; u < step->use_count; u++) {
 		const struct step_use *use = &step->uses[u];
 		if (use->place != USE_MOVED)
 			continue;
 		made[u] = add_tensor(single, use->tensor, (int)single->workload.op_count);
-		add_stay(single, made[u], use->view);
-		add_move(single, MOVE_RELOAD, use->tensor, from[u], made[u], use->view);
+		language_add_stay(single, made[u], use->view);
+		language_add_move(single, MOVE_RELOAD, use->tensor, from[u], made[u], use->view);
 	}
 	struct op *own = add_op(single, op, output);
 	int last = (int)single->workload.op_count - 1;
@@ -171,7 +171,7 @@ bool language_price_evict(const struct language *language, int tensor, const str
 	int from = add_tensor(single, tensor, -1), to = add_tensor(single, tensor, 0);
 	if (workload_copy_in_hbm(language->workload, tensor) >= 0)
 		single->tensors[to].copy_of = 1 + add_tensor(single, tensor, -1);
-	add_stay(single, from, view);
-	add_move(single, MOVE_EVICT, tensor, from, to, view);
+	language_add_stay(single, from, view);
+	language_add_move(single, MOVE_EVICT, tensor, from, to, view);
 	return read_price(single, arena, out);
 }

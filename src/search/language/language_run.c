@@ -86,7 +86,7 @@ static struct residency stay_of(const struct language_run *run, int tensor)
 	return stay;
 }
 
-static bool is_inside(const struct language_run *run, int tensor)
+static bool language_run_is_inside(const struct language_run *run, int tensor)
 {
 	return plan_inside(&run->plan, &run->users, tensor) != NULL;
 }
@@ -120,7 +120,7 @@ static int64_t find_need(const struct language *language, const struct language_
 		for (int other = 0; other <= o; other++) {
 			int t = run->workload.ops[other].writes[0].tensor;
 			struct residency stay = stay_of(run, t);
-			if (!is_inside(run, t) || stay.to <= o ||
+			if (!language_run_is_inside(run, t) || stay.to <= o ||
 				(other < o && stay.to == o + 1 &&
 					takes_over(language, &run->workload.ops[o], t)))
 				continue;
@@ -352,7 +352,7 @@ bool language_choose_run(const struct language *language, int first, struct choi
 		!divide(language, run, parts, arena))
 		return false;
 	for (int t = 0; t < (int)workload->tensor_count; t++)
-		if (run->workload.tensors[t].producer >= 0 && is_inside(run, t) &&
+		if (run->workload.tensors[t].producer >= 0 && language_run_is_inside(run, t) &&
 			!place_inside(language, run, parts, t, arena))
 			return false;
 	for (int o = 0; o < run->plan.step_count; o++)

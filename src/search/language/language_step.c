@@ -14,7 +14,7 @@ struct choosing_step {
 	const struct op *op;
 };
 
-static const struct tensor *tensor_at(const struct language *language, int t)
+static const struct tensor *language_tensor_at(const struct language *language, int t)
 {
 	return &language->workload->tensors[t];
 }
@@ -27,7 +27,7 @@ static int choose_later(
 	const struct choosing_step *choosing, int t, const struct view *view, int *later)
 {
 	const struct language_tensor *tensor = &choosing->language->tensors[t];
-	const struct layout *layout = &tensor_at(choosing->language, t)->layout;
+	const struct layout *layout = &language_tensor_at(choosing->language, t)->layout;
 	int count = 0;
 	for (size_t first = 0, end; first < tensor->asked.count; first = end) {
 		int served[1024], many = 0, op = tensor->asked.at[first].op;
@@ -48,7 +48,7 @@ static int choose_later(
 /* True if a tensor may be made in LX: an output of the graph if an evict sends it. */
 static bool may_write_back(const struct language *language, int t)
 {
-	return tensor_at(language, t)->role != TENSOR_OUTPUT ||
+	return language_tensor_at(language, t)->role != TENSOR_OUTPUT ||
 	       (language->kinds.both && language->kinds.evict &&
 		       language->tensors[t].stay != STAY_LX &&
 		       workload_copy_in_hbm(language->workload, t) < 0);
@@ -58,7 +58,7 @@ static bool may_write_back(const struct language *language, int t)
 static bool may_move(const struct choosing_step *choosing, int t)
 {
 	const struct language *language = choosing->language;
-	int producer = tensor_at(language, t)->producer;
+	int producer = language_tensor_at(language, t)->producer;
 	return language->tensors[t].may_lie && producer < choosing->step->op &&
 	       (producer < 0 ? language->kinds.clone : language->kinds.reload);
 }
@@ -66,7 +66,7 @@ static bool may_move(const struct choosing_step *choosing, int t)
 /* True if an op may have left a tensor where another finds what it asks for. */
 static bool is_left(const struct language *language, int t, const struct asked *asked)
 {
-	int producer = tensor_at(language, t)->producer;
+	int producer = language_tensor_at(language, t)->producer;
 	const struct op *op = producer < 0 ? NULL : &language->workload->ops[producer];
 	if (!op || !op_is_tiled(op) || !may_write_back(language, t))
 		return false;
@@ -74,7 +74,8 @@ static bool is_left(const struct language *language, int t, const struct asked *
 		const struct division *division = &language->ops[producer].divisions[d];
 		const struct touched *made = division->touches[op->read_count];
 		if (made->is_view && (!division->partial || language->kinds.owners) &&
-			view_serves_asked(&tensor_at(language, t)->layout, &made->view, asked))
+			view_serves_asked(
+				&language_tensor_at(language, t)->layout, &made->view, asked))
 			return true;
 	}
 	return false;
@@ -85,8 +86,8 @@ static bool is_brought(const struct choosing_step *choosing, int t, const struct
 {
 	const struct language *language = choosing->language;
 	const struct language_tensor *tensor = &language->tensors[t];
-	const struct layout *layout = &tensor_at(language, t)->layout;
-	bool input = tensor_at(language, t)->producer < 0;
+	const struct layout *layout = &language_tensor_at(language, t)->layout;
+	bool input = language_tensor_at(language, t)->producer < 0;
 	if (!(input ? language->kinds.clone : language->kinds.reload))
 		return false;
 	for (size_t a = 0; a < tensor->asked.count; a++) {
@@ -107,8 +108,8 @@ static bool choose_view(const struct choosing_step *choosing, struct step_use *u
 		return false;
 	use->view = &tensor->views[choose_below(choosing->choices, (int64_t)tensor->view_count)];
 	if (use->asked >= 0 &&
-		!view_serves_asked(&tensor_at(choosing->language, use->tensor)->layout, use->view,
-			&tensor->asked.at[use->asked]))
+		!view_serves_asked(&language_tensor_at(choosing->language, use->tensor)->layout,
+			use->view, &tensor->asked.at[use->asked]))
 		return false;
 	use->later_count = choose_later(choosing, use->tensor, use->view, use->later);
 	return use->asked >= 0 || use->later_count > 0;
@@ -166,10 +167,10 @@ static bool may_take_over(const struct choosing_step *choosing, const struct ste
 	const struct language *language = choosing->language;
 	const struct op *op = choosing->op;
 	const struct touched *made = choosing->step->division->touches[op->read_count];
-	const struct layout *own = &tensor_at(language, op->writes[0].tensor)->layout;
+	const struct layout *own = &language_tensor_at(language, op->writes[0].tensor)->layout;
 	if (use->place == USE_HBM || !use->operands || op->primitive->kind != OP_MAP ||
 		!name_list_has(&language->planning->in_place, op->type) ||
-		!layout_equal(own, &tensor_at(language, use->tensor)->layout))
+		!layout_equal(own, &language_tensor_at(language, use->tensor)->layout))
 		return false;
 	for (int i = 0; i < op->read_count; i++)
 		if (use->operands >> i & 1 &&
@@ -188,13 +189,13 @@ static bool choose_out(const struct choosing_step *choosing)
 	step->in_place_of = -1;
 	if (!step->out_in_lx)
 		return language->tensors[t].stay != STAY_LX ||
-		       tensor_at(language, t)->role == TENSOR_OUTPUT;
+		       language_tensor_at(language, t)->role == TENSOR_OUTPUT;
 	if (!language->tensors[t].may_lie || !made->is_view ||
 		(step->division->partial && !language->kinds.owners) ||
 		!may_write_back(language, t))
 		return false;
 	bool is_needed = language->tensors[t].last > step->op ||
-			 tensor_at(language, t)->role == TENSOR_OUTPUT;
+			 language_tensor_at(language, t)->role == TENSOR_OUTPUT;
 	step->out_later_count = choose_later(choosing, t, &made->view, step->out_later);
 	int taken = (int)choose_below(choosing->choices, step->use_count + 1);
 	step->in_place_of = taken - 1;
@@ -265,7 +266,7 @@ const char *language_print(
 		mapping_print(arena, language->arch, op, &step->mapping));
 	for (int u = 0; u < step->use_count; u++) {
 		const struct step_use *use = &step->uses[u];
-		text_add(&text, ", '%s' %s%s", tensor_at(language, use->tensor)->name,
+		text_add(&text, ", '%s' %s%s", language_tensor_at(language, use->tensor)->name,
 			places[use->place], use->operands ? "" : " for later ops");
 		if (use->view)
 			text_add(&text, " under %s", view_print(arena, use->view));
@@ -273,6 +274,6 @@ const char *language_print(
 	text_add(&text, ", its output in %s", step->out_in_lx ? "LX" : "HBM");
 	if (step->in_place_of >= 0)
 		text_add(&text, " in place of '%s'",
-			tensor_at(language, step->uses[step->in_place_of].tensor)->name);
+			language_tensor_at(language, step->uses[step->in_place_of].tensor)->name);
 	return text_read(&text);
 }

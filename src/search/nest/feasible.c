@@ -224,12 +224,13 @@ struct feasible_question {
 	struct arena *arena;
 };
 
-static const struct nest_level *level_of(const struct feasible_question *question, int loop)
+static const struct nest_level *feasible_question_level(
+	const struct feasible_question *question, int loop)
 {
 	return &question->domain->hierarchy->levels[question->space->levels[loop].level];
 }
 
-static const struct row_domain *row_of(const struct feasible_question *question, int loop)
+static const struct row_domain *feasible_row(const struct feasible_question *question, int loop)
 {
 	return &question->domain->rows[question->space->levels[loop].row];
 }
@@ -240,11 +241,12 @@ static void find_watches(struct feasible_question *question)
 	bool busy = question->domain->least_parallelism > 0;
 	question->homes = fit_minds_homes(question->domain);
 	for (int loop = 0; loop < question->space->level_count; loop++) {
-		const struct nest_level *level = level_of(question, loop);
+		const struct nest_level *level = feasible_question_level(question, loop);
 		enum watch *watch = &question->watches[loop];
 		if (question->space->levels[loop].spatial)
-			*watch = busy || row_of(question, loop)->least_usage > 0 ? WATCH_EXACT
-										 : WATCH_LEAST;
+			*watch = busy || feasible_row(question, loop)->least_usage > 0
+					 ? WATCH_EXACT
+					 : WATCH_LEAST;
 		else if (level->size)
 			*watch = level->store.least_utilization > 0 ? WATCH_EXACT : WATCH_LEAST;
 		if (question->homes)
@@ -254,7 +256,7 @@ static void find_watches(struct feasible_question *question)
 
 /* --- limits, for values of which only the span is known */
 
-static int64_t words_of(
+static int64_t feasible_question_words(
 	const struct feasible_question *question, int loop, uint32_t spaces, bool most)
 {
 	const struct shape *shape = question->domain->shape;
@@ -269,15 +271,15 @@ static int64_t words_of(
 
 static bool tile_can_fit(const struct feasible_question *question, int loop)
 {
-	const struct nest_level *level = level_of(question, loop);
-	const struct row_domain *row = row_of(question, loop);
+	const struct nest_level *level = feasible_question_level(question, loop);
+	const struct row_domain *row = feasible_row(question, loop);
 	if (!level->size)
 		return true;
-	if (words_of(question, loop, row->keep, false) > level->size)
+	if (feasible_question_words(question, loop, row->keep, false) > level->size)
 		return false;
 	uint32_t all = (1u << question->domain->shape->space_count) - 1;
 	return level->store.least_utilization <= 0 || question->homes ||
-	       (double)words_of(question, loop, all & ~row->bypass, true) >=
+	       (double)feasible_question_words(question, loop, all & ~row->bypass, true) >=
 		       level->store.least_utilization * (double)level->size;
 }
 
@@ -292,14 +294,14 @@ static int64_t instances(const struct feasible_question *question, int loop, boo
 
 static bool block_can_fit(const struct feasible_question *question, int loop)
 {
-	const struct nest_level *block = level_of(question, loop);
+	const struct nest_level *block = feasible_question_level(question, loop);
 	for (int d = 0; d < question->domain->shape->dimension_count; d++)
 		if (question->spans[d][loop].least > number_max(block->fanout.x, block->fanout.y))
 			return false;
 	int64_t all = number_times(block->fanout.x, block->fanout.y);
 	return instances(question, loop, false) <= all &&
 	       (double)instances(question, loop, true) / (double)all >=
-		       row_of(question, loop)->least_usage;
+		       feasible_row(question, loop)->least_usage;
 }
 
 static bool can_be_busy(const struct feasible_question *question)
@@ -308,7 +310,7 @@ static bool can_be_busy(const struct feasible_question *question)
 	int64_t all = number_times(hierarchy->compute_mesh_x, hierarchy->compute_mesh_y), busy = 1;
 	for (int loop = 0; loop < question->space->level_count; loop++)
 		if (question->space->levels[loop].spatial) {
-			const struct nest_level *block = level_of(question, loop);
+			const struct nest_level *block = feasible_question_level(question, loop);
 			busy = number_times(
 				busy, number_min(number_times(block->fanout.x, block->fanout.y),
 					      instances(question, loop, true)));
@@ -350,7 +352,7 @@ static struct tilings least_bounds(const struct feasible_question *question, int
 	int64_t *bounds = arena_array(question->arena, int64_t, FACTORS_LOOPS_MOST);
 	int64_t *values = arena_array(question->arena, int64_t, FACTORS_LOOPS_MOST), inside = 1;
 	for (int loop = 0; loop < question->space->level_count; loop++) {
-		const struct row_domain *row = row_of(question, loop);
+		const struct row_domain *row = feasible_row(question, loop);
 		bool spatial = question->space->levels[loop].spatial;
 		bounds[loop] =
 			spatial ? row->spatial[dimension].least : row->temporal[dimension].least;
@@ -400,7 +402,7 @@ static bool question_fits(struct feasible_question *question)
 			if (!question->space->levels[loop].spatial &&
 				question->watches[loop] != WATCH_NOT)
 				words.tile[question->space->levels[loop].level][t] =
-					words_of(question, loop, 1u << t, false);
+					feasible_question_words(question, loop, 1u << t, false);
 	space_set_orders(question->space, &question->mapping);
 	if (!fit_axes(question->space, &question->mapping))
 		return false;

@@ -164,7 +164,8 @@ static void add_spaces(
 }
 
 /* Splits the entries of a list that constrain several things into as many members. */
-static struct constraints split(struct arena *arena, const struct constraints *constraints)
+static struct constraints split_constraints(
+	struct arena *arena, const struct constraints *constraints)
 {
 	struct members members = {0};
 	for (size_t i = 0; i < constraints->count; i++) {
@@ -186,7 +187,7 @@ struct infeasible_set conflict_find(const struct domain *machine,
 	const struct constraints *constraints, uint64_t work_most, const struct stopper *stopper,
 	struct arena *arena)
 {
-	struct infeasible_set conflict = {.members = split(arena, constraints)};
+	struct infeasible_set conflict = {.members = split_constraints(arena, constraints)};
 	conflict.chosen = arena_array(arena, bool, conflict.members.count);
 	for (size_t i = 0; i < conflict.members.count; i++)
 		conflict.chosen[i] = true;

@@ -52,7 +52,7 @@ static void add_point(struct layer_tally *tally, const struct point *point, int6
 }
 
 /* One objective: no layer's mapping is below its bound. */
-static double find_bound(const struct network_explored *explored)
+static double network_bound(const struct network_explored *explored)
 {
 	const struct network *network = explored->search->network;
 	double bound = 0;
@@ -81,7 +81,7 @@ static void prove_point(const struct network_explored *explored, struct network_
 	if (explored->total.complete)
 		bound = value / (1 + explored->sums.excess);
 	else if (objectives->count == 1)
-		bound = find_bound(explored);
+		bound = network_bound(explored);
 	if (bound <= 0)
 		return;
 	point->common.proof = PROOF_BOUND;
@@ -164,7 +164,7 @@ static void take_floor(const struct nest_search *search, struct explored *explor
 }
 
 /* For who does not want to wait: what is known to fit, and what some steps make of it. */
-static struct explored take_start(
+static struct explored network_take_start(
 	const struct network_search *network, struct nest_search search, struct arena *arena)
 {
 	uint64_t budget = stopper_stops(&network->hurry) ? 1 : LATE_BUDGET;
@@ -237,7 +237,7 @@ static void run_layer(struct layers *layers, size_t i, struct slot *slot)
 	if (stopped && warmed)
 		*out = (struct explored){.frontier = layers->warm[i].frontier};
 	else if (stopped)
-		*out = take_start(layers->explored->search, search, slot->arena);
+		*out = network_take_start(layers->explored->search, search, slot->arena);
 	else if (!search.solver)
 		*out = prove_layer(search, &layers->warm[i], slot->arena);
 	else
@@ -462,7 +462,7 @@ static struct sums_operand open_operand(
 }
 
 /* All sums of two steps in the order of x, of which those stay whose y is below all before. */
-static void merge(struct maker *maker, const struct sums_operand *rows,
+static void network_merge(struct maker *maker, const struct sums_operand *rows,
 	const struct sums_operand *columns, bool swapped, struct sums_step *out,
 	struct arena *scratch)
 {
@@ -497,7 +497,7 @@ static void merge(struct maker *maker, const struct sums_operand *rows,
 	out->origins = arena_copy(maker->arena, origins.at, out->count * sizeof *origins.at);
 }
 
-static size_t add_sum(struct maker *maker, size_t left, size_t right)
+static size_t network_add_sum(struct maker *maker, size_t left, size_t right)
 {
 	struct arena *scratch = arena_open();
 	struct sums_step step = {.part = -1, .left = left, .right = right, .own = arena_open()};
@@ -510,9 +510,9 @@ static size_t add_sum(struct maker *maker, size_t left, size_t right)
 	}
 	step.excess = a.excess > b.excess ? a.excess : b.excess;
 	if (a.count <= b.count)
-		merge(maker, &a, &b, false, &step, scratch);
+		network_merge(maker, &a, &b, false, &step, scratch);
 	else
-		merge(maker, &b, &a, true, &step, scratch);
+		network_merge(maker, &b, &a, true, &step, scratch);
 	*array_add(maker->arena, &maker->steps) = step;
 	arena_close(scratch);
 	return maker->steps.count - 1;
@@ -566,7 +566,7 @@ static size_t add_to(struct maker *maker, size_t total, size_t step)
 {
 	if (total == NO_STEP)
 		return step;
-	size_t sum = add_sum(maker, total, step);
+	size_t sum = network_add_sum(maker, total, step);
 	if (maker->steps.at[total].part < 0)
 		drop_values(maker, total);
 	return sum;
@@ -580,7 +580,7 @@ static size_t add_doubled(struct maker *maker, size_t total, size_t points, int6
 		if (count & 1)
 			total = add_to(maker, total, power);
 		if (count > 1)
-			power = add_sum(maker, power, power);
+			power = network_add_sum(maker, power, power);
 	}
 	return total;
 }
@@ -788,7 +788,7 @@ wide network_value(enum objective objective, const struct score *score)
 
 /* --- the network */
 
-static struct sums_part part_of(
+static struct sums_part network_explored_part(
 	const struct network_explored *explored, size_t l, struct arena *arena)
 {
 	const struct objectives *objectives = &explored->search->wishes.objectives;
@@ -838,7 +838,7 @@ static bool totals_fit(const struct network_explored *explored)
 	return true;
 }
 
-static void add_up(struct network_explored *explored, struct arena *arena)
+static void network_explored_add_up(struct network_explored *explored, struct arena *arena)
 {
 	const struct network *network = explored->search->network;
 	struct sums_part *parts = arena_array(arena, struct sums_part, network->layer_count);
@@ -848,7 +848,7 @@ static void add_up(struct network_explored *explored, struct arena *arena)
 				"no mapping of layer '%s' was found", network->layers[l].name);
 			return;
 		}
-		parts[l] = part_of(explored, l, arena);
+		parts[l] = network_explored_part(explored, l, arena);
 	}
 	size_t most = NETWORK_CHOICES_MOST / network->layer_count;
 	if (totals_fit(explored))
@@ -864,7 +864,7 @@ struct network_explored network_explore(const struct network_search *search, str
 	struct network_explored explored = {.search = search,
 		.layers = arena_array(arena, struct explored, search->network->layer_count)};
 	network_layers(&explored, arena);
-	add_up(&explored, arena);
+	network_explored_add_up(&explored, arena);
 	const enum objective *at = search->wishes.objectives.at;
 	bool both = search->wishes.objectives.count == 2 && at[0] != at[1] &&
 		    (at[0] == OBJECTIVE_LATENCY || at[0] == OBJECTIVE_ENERGY) &&

@@ -15,14 +15,15 @@ struct order_parts {
 	uint32_t given; /* by dimension */
 };
 
-static const struct row_domain *row_of(const struct space *space, const struct tiling_level *level)
+static const struct row_domain *space_row(
+	const struct space *space, const struct tiling_level *level)
 {
 	return &space->domain->rows[level->row];
 }
 
 static struct order_parts parts_of(const struct space *space, const struct tiling_level *level)
 {
-	const struct row_domain *row = row_of(space, level);
+	const struct row_domain *row = space_row(space, level);
 	struct order_parts parts = {row->temporal_inner, row->temporal_outer, row->temporal_order,
 		row->temporal_last, 0};
 	if (level->spatial)
@@ -108,7 +109,7 @@ static void find_splits(const struct space *space, const struct tiling_level *le
 	const uint32_t *bounds, struct free_loops *loops)
 {
 	const struct nest_level *block = block_of(space, level);
-	int count = space->domain->shape->dimension_count, split = row_of(space, level)->split;
+	int count = space->domain->shape->dimension_count, split = space_row(space, level)->split;
 	loops->splits = 1;
 	loops->free_along_x = -1;
 	loops->entries_along_x = split;
@@ -132,7 +133,8 @@ static void find_splits(const struct space *space, const struct tiling_level *le
 	}
 }
 
-static const uint32_t *bounds_of(const struct mapping *mapping, const struct tiling_level *level)
+static const uint32_t *mapping_level_bounds(
+	const struct mapping *mapping, const struct tiling_level *level)
 {
 	const struct mapping_row *row = &mapping->rows[level->row];
 	return level->spatial ? row->spatial : row->temporal;
@@ -141,7 +143,7 @@ static const uint32_t *bounds_of(const struct mapping *mapping, const struct til
 static struct free_loops find_loops(
 	const struct space *space, const struct tiling_level *level, const struct mapping *mapping)
 {
-	const uint32_t *bounds = bounds_of(mapping, level);
+	const uint32_t *bounds = mapping_level_bounds(mapping, level);
 	struct free_loops loops = {.parts = parts_of(space, level), .orders = 1, .splits = 1};
 	for (int d = 0; d < space->domain->shape->dimension_count; d++) {
 		if (loops.parts.given >> d & 1)
@@ -179,7 +181,7 @@ static int append(uint8_t *order, int count, const uint8_t *loops, int added)
 }
 
 /* Gives one level its order, and split number `split` of it. */
-static void place(const struct space *space, const struct tiling_level *level,
+static void space_place_loops(const struct space *space, const struct tiling_level *level,
 	const struct free_loops *loops, int split, struct mapping *mapping)
 {
 	struct mapping_row *row = &mapping->rows[level->row];
@@ -218,7 +220,7 @@ void space_level_arrange(const struct space *space, const struct tiling_level *l
 {
 	struct free_loops loops = find_loops(space, level, mapping);
 	permute(&loops, index / (uint64_t)loops.splits);
-	place(space, level, &loops, (int)(index % (uint64_t)loops.splits), mapping);
+	space_place_loops(space, level, &loops, (int)(index % (uint64_t)loops.splits), mapping);
 }
 
 bool space_set_axes(const struct space *space, const struct tiling_level *level, uint32_t along_x,
@@ -238,7 +240,7 @@ bool space_set_axes(const struct space *space, const struct tiling_level *level,
 		split = 0;
 	if (split < 0 || split >= loops.splits)
 		return false;
-	place(space, level, &loops, split, mapping);
+	space_place_loops(space, level, &loops, split, mapping);
 	const struct mapping_row *row = &mapping->rows[level->row];
 	for (int d = 0; d < space->domain->shape->dimension_count; d++)
 		if (row->spatial[d] > 1 && (along_x >> d & 1) == (row->spatial_y >> d & 1))
@@ -258,7 +260,7 @@ void space_level_follow(const struct space *space, const struct tiling_level *le
 	const uint8_t *order, uint32_t along_x, struct mapping *mapping)
 {
 	struct free_loops loops = find_loops(space, level, mapping);
-	const uint32_t *bounds = bounds_of(mapping, level);
+	const uint32_t *bounds = mapping_level_bounds(mapping, level);
 	uint32_t busy = 0, free = 0, axes[2] = {along_x, ~along_x};
 	uint8_t wished[SHAPE_DIMENSIONS_MOST];
 	int count = space->domain->shape->dimension_count, split = 0, n = 0;
@@ -279,7 +281,7 @@ void space_level_follow(const struct space *space, const struct tiling_level *le
 	else if (loops.splits > 1)
 		split = __builtin_popcount(busy & along_x);
 	split = split < 0 ? 0 : split < loops.splits ? split : loops.splits - 1;
-	place(space, level, &loops, split, mapping);
+	space_place_loops(space, level, &loops, split, mapping);
 }
 
 void space_set_orders(const struct space *space, struct mapping *mapping)
@@ -288,7 +290,7 @@ void space_set_orders(const struct space *space, struct mapping *mapping)
 		if (space->levels[i].spatial)
 			continue;
 		struct free_loops loops = find_loops(space, &space->levels[i], mapping);
-		place(space, &space->levels[i], &loops, 0, mapping);
+		space_place_loops(space, &space->levels[i], &loops, 0, mapping);
 	}
 }
 
@@ -330,7 +332,7 @@ void space_rest(const struct space *space, uint64_t index, struct mapping *mappi
 		uint64_t split = index % (uint64_t)loops.splits;
 		index /= (uint64_t)loops.splits;
 		permute(&loops, index % loops.orders);
-		place(space, &space->levels[i], &loops, (int)split, mapping);
+		space_place_loops(space, &space->levels[i], &loops, (int)split, mapping);
 		index /= loops.orders;
 	}
 	if (index)
@@ -347,7 +349,7 @@ void space_draw_rest(const struct space *space, struct random *random, struct ma
 		struct free_loops loops = find_loops(space, &space->levels[i], mapping);
 		permute(&loops, random_below(random, loops.orders));
 		int split = (int)random_below(random, (uint64_t)loops.splits);
-		place(space, &space->levels[i], &loops, split, mapping);
+		space_place_loops(space, &space->levels[i], &loops, split, mapping);
 	}
 }
 
@@ -481,7 +483,7 @@ const struct space *space_make_from(
 	for (int d = 0; d < shape->dimension_count; d++) {
 		struct factor_bounds bounds[FACTORS_LOOPS_MOST];
 		for (int i = 0; i < space->level_count; i++) {
-			const struct row_domain *row = row_of(space, &space->levels[i]);
+			const struct row_domain *row = space_row(space, &space->levels[i]);
 			const struct factor_domain *factor =
 				space->levels[i].spatial ? &row->spatial[d] : &row->temporal[d];
 			bounds[i] = (struct factor_bounds){factor->least, factor->most};

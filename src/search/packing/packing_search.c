@@ -14,7 +14,7 @@ struct packing_judge {
 	const struct answer *answer;
 };
 
-static bool is_whole(const struct placement *placement)
+static bool placement_is_whole(const struct placement *placement)
 {
 	for (size_t i = 0; i < placement->count; i++)
 		if (placement->addresses[i] == UNPLACED)
@@ -71,7 +71,8 @@ static void run(void *self, size_t i, struct slot *slot)
 		struct packing_found found = {.placement = answer->candidates[c].placement};
 		verify(search, found.placement);
 		int64_t cost = cost_of(search->packing, found.placement);
-		bool counts = search->packing->goal == PACKING_SPILL || is_whole(found.placement);
+		bool counts = search->packing->goal == PACKING_SPILL ||
+			      placement_is_whole(found.placement);
 		if (!counts || cost >= least)
 			continue;
 		least = cost;

@@ -21,7 +21,7 @@ enum { BROADCAST_CHUNKS_MOST = 1 << 20 };
 
 enum { SOLVER_TICKS = 1 << 22, INSTRUCTIONS_MOST = 1 << 26 };
 
-static int64_t bytes_of(const struct broadcast *broadcast, const struct chunk *chunk)
+static int64_t broadcast_bytes(const struct broadcast *broadcast, const struct chunk *chunk)
 {
 	int64_t bytes = element_bytes(broadcast->source.element);
 	for (int d = 0; d < BROADCAST_RANK; d++)
@@ -35,7 +35,7 @@ static const int64_t *find_order(const struct broadcast *broadcast, const struct
 {
 	struct chunk_job *jobs = arena_array(arena, struct chunk_job, count + 1);
 	for (int64_t i = 0; i < count; i++) {
-		int64_t bytes = bytes_of(broadcast, &chunks[i]);
+		int64_t bytes = broadcast_bytes(broadcast, &chunks[i]);
 		jobs[i].load = broadcast_load_time(broadcast, bytes);
 		jobs[i].store = broadcast_time_of(broadcast, topology, 1, &bytes, 1) - jobs[i].load;
 	}
@@ -57,7 +57,7 @@ static int64_t ceil_ticks(int64_t ticks, int64_t per_cycle)
 	return number_ceil_div(ticks, per_cycle);
 }
 
-static int64_t time_of(int64_t bytes, struct ratio rate)
+static int64_t bytes_time(int64_t bytes, struct ratio rate)
 {
 	int64_t ticks = 0;
 	if (rate.num && !ratio_time(bytes, rate, &ticks))
@@ -76,8 +76,9 @@ struct transfer_bound {
 static void pass_through(struct transfer_bound *bound, int64_t ways, int64_t bytes)
 {
 	if (ways && bytes)
-		bound->most = number_max(bound->most, bound->latency + bound->ticks.link_latency +
-							      time_of(bytes, bound->rate) / ways);
+		bound->most =
+			number_max(bound->most, bound->latency + bound->ticks.link_latency +
+							bytes_time(bytes, bound->rate) / ways);
 }
 
 /*
@@ -86,8 +87,8 @@ static void pass_through(struct transfer_bound *bound, int64_t ways, int64_t byt
  * one port the ranks that have a byte at most double with each message.  The root stores its own part; what is
  * combined, ranks combine at best all at once.
  */
-static int64_t find_bound(const struct broadcast *b, const struct topology *topology, int64_t block,
-	struct arena *arena)
+static int64_t broadcast_bound(const struct broadcast *b, const struct topology *topology,
+	int64_t block, struct arena *arena)
 {
 	bool pulls = operation_pulls(b->operation), pair = operation_is_pair(b->operation);
 	bool all = operation_splits(b->operation);
@@ -104,8 +105,8 @@ static int64_t find_bound(const struct broadcast *b, const struct topology *topo
 		pulls ? number_min(ticks->in_latency, ticks->out_latency) : ticks->out_latency;
 	if (pulls && !ticks->link_rate.num)
 		bound.rate = (struct ratio){0, 1};
-	bound.most = remote ? ticks->in_latency + time_of(block, ticks->in_rate)
-			    : ticks->out_latency + time_of(block, ticks->out_rate);
+	bound.most = remote ? ticks->in_latency + bytes_time(block, ticks->in_rate)
+			    : ticks->out_latency + bytes_time(block, ticks->out_rate);
 	find_distances(b, topology, distances);
 	for (int r = 0; r < topology->ranks; r++) {
 		if (r == topology->root || (pair && r != b->peer))
@@ -122,7 +123,7 @@ static int64_t find_bound(const struct broadcast *b, const struct topology *topo
 	bound.most = number_max(bound.most, doublings * (bound.latency + ticks->link_latency));
 	if (b->operation == OPERATION_REDUCE)
 		bound.most = number_max(
-			bound.most, time_of(block, ticks->combine_rate) * others / b->ranks);
+			bound.most, bytes_time(block, ticks->combine_rate) * others / b->ranks);
 	return ceil_ticks(bound.most, ticks->per_cycle);
 }
 
@@ -141,7 +142,7 @@ static const char *price_published(struct broadcast_outcome *out, struct arena *
 		int64_t *sizes = arena_array(arena, int64_t, count);
 		out->order = find_order(b, out->topology, chunks, count, arena);
 		for (int64_t i = 0; i < count; i++)
-			sizes[i] = bytes_of(b, &chunks[out->order[i]]);
+			sizes[i] = broadcast_bytes(b, &chunks[out->order[i]]);
 		out->ticks = broadcast_time_of(b, out->topology, b->staging, sizes, count);
 	}
 	out->score.link_bytes = out->counts.link_bytes;
@@ -264,7 +265,7 @@ const char *broadcast_price(const struct broadcast *broadcast, const struct aske
 		return why;
 	out->score.feasible = true;
 	out->score.cycles = ceil_ticks(out->ticks, out->times.per_cycle);
-	out->bound = find_bound(broadcast, out->topology, bytes, arena);
+	out->bound = broadcast_bound(broadcast, out->topology, bytes, arena);
 	return NULL;
 }
 
@@ -533,7 +534,7 @@ static void mark_from(struct relay *relay, int from, bool backwards, int mark)
 
 /* Rounds after a chunk has come into a part in which all of it gets to know: by the way to its
  * farthest rank, and by doubling, with the relay too where it has several links into the part. */
-static int inside(const struct relay *relay, const int *distances, int mark)
+static int relay_is_inside(const struct relay *relay, const int *distances, int mark)
 {
 	const struct topology *topology = relay->topology;
 	int far = 0, size = 0, links = 0, doublings = 0;
@@ -566,7 +567,7 @@ static int64_t relay_rounds(
 			continue;
 		int mark = 2 + parts++;
 		mark_from(&relay, r, true, mark);
-		int rest = inside(&relay, distances, mark);
+		int rest = relay_is_inside(&relay, distances, mark);
 		if (parts == 1 || rest < least)
 			least = rest;
 	}
@@ -755,7 +756,7 @@ static int64_t halve(int64_t count, int64_t unit)
 	return count <= unit ? 0 : number_align_up(number_ceil_div(count, 2), unit);
 }
 
-static void add_tiles(struct broadcast_ways *ways)
+static void broadcast_ways_add_tiles(struct broadcast_ways *ways)
 {
 	struct broadcast variant = *ways->search->broadcast;
 	int64_t offsets[TILES_MOST + 1] = {0}, all = 0,
@@ -811,7 +812,7 @@ static bool list_ways(void *self, int round, struct drive *drive, size_t *count)
 		return false;
 	if (!search->solvers.count) {
 		add_way(ways, search->broadcast);
-		add_tiles(ways);
+		broadcast_ways_add_tiles(ways);
 	}
 	if (broadcast_stage(search->broadcast, &stage)) {
 		const struct portfolio asked = search->solvers.count
