@@ -692,15 +692,14 @@ static void tell_open(const struct place_request *request, const struct place_re
 static bool place_request_search(struct arena *arena, const struct place_request *request,
 	struct listener *listener, struct place_report *report)
 {
-	struct packing_search place_request_search = {
-		.wishes = {.budget = request->budget,
-			.seed = request->seed,
-			.asker = listener_asker(listener, request->jobs)},
+	struct packing_search search = {.wishes = {.budget = request->budget,
+						.seed = request->seed,
+						.asker = listener_asker(listener, request->jobs)},
 		.packing = report->packing,
 		.solver = request->solver};
-	place_request_search.wishes.asker.stopper.stop = listener_wait;
-	place_request_search.wishes.asker.progress = NULL;
-	struct explored explored = packing_explore(&place_request_search, arena);
+	search.wishes.asker.stopper.stop = listener_wait;
+	search.wishes.asker.progress = NULL;
+	struct explored explored = packing_explore(&search, arena);
 	const struct answer *answer = explored.more;
 	bool found = explored.frontier.count > 0, refused = false;
 	listener_clear(listener);

@@ -681,16 +681,15 @@ void nest_run_pass(struct nest_run *run, int level, int64_t instance, int space,
 		nest_run_count(run, level, instance, space, NEST_READ, words);
 }
 
-void nest_store_add(struct nest_run *run, struct nest_store *store, int64_t instance,
-	int64_t nest_clock_place, double value)
+void nest_store_add(struct nest_run *run, struct nest_store *store, int64_t instance, int64_t place,
+	double value)
 {
-	uint8_t *state = &store->state[instance][nest_clock_place];
+	uint8_t *state = &store->state[instance][place];
 	if (*state & WORD_FRESH && store->reads_first)
 		nest_run_count(run, store->level, instance, store->space, NEST_READ, 1);
 	if (run->tensors)
-		store->value[instance][nest_clock_place] = nest_arithmetic_join(&run->arithmetic,
-			*state & WORD_SUM ? store->value[instance][nest_clock_place]
-					  : run->arithmetic.neutral,
+		store->value[instance][place] = nest_arithmetic_join(&run->arithmetic,
+			*state & WORD_SUM ? store->value[instance][place] : run->arithmetic.neutral,
 			value);
 	*state = WORD_SUM;
 }
