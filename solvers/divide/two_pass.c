@@ -193,7 +193,7 @@ static void combine_splits(struct combining *c, int at, int64_t used)
 	c->splits[l] = fixed;
 }
 
-static void gather(struct arena *arena, struct combining *c, uint32_t loops)
+static void combining_gather(struct arena *arena, struct combining *c, uint32_t loops)
 {
 	for (int l = 0; l < c->iteration->loop_count; l++) {
 		if (!(loops >> l & 1))
@@ -226,7 +226,7 @@ static void shorten(struct arena *arena, struct span_search *search,
 			.iteration = iteration, .operand = operand, .limit = limit, .cores = cores};
 		for (int l = 0; l < iteration->loop_count; l++)
 			c.splits[l] = search->splits[l];
-		gather(arena, &c, loops);
+		combining_gather(arena, &c, loops);
 		combine_splits(&c, 0, cores_used(iteration, search->splits, loops));
 		search->tried += c.tried;
 		const struct span_choice *choice = c.within.found ? &c.within : &c.above;

@@ -279,7 +279,7 @@ static bool check_path(const struct search *search, uint32_t at)
 #endif
 
 /* The cheapest that has addresses.  What has none leaves a gap: other paths to its state were not kept. */
-static void find_best(struct search *search)
+static void search_find_best(struct search *search)
 {
 	struct arena *scratch = arena_open();
 	struct cut_layer *layer = search->layers[search->frame->space->op_count];
@@ -352,7 +352,7 @@ static bool beam_run(struct search *search)
 		if (!done)
 			return false;
 	}
-	find_best(search);
+	search_find_best(search);
 	assert(!search->best || search->bound <= search->best->value);
 	return true;
 }
@@ -452,7 +452,7 @@ static bool search_widen(struct search *search)
 	}
 }
 
-static void prove(struct search *search, bool done)
+static void search_prove(struct search *search, bool done)
 {
 	int64_t bound = number_min(search->bound, search->unpacked);
 	run_looked(search->run, &search->effort);
@@ -507,7 +507,7 @@ static void search(struct run *run, const struct frame *frame)
 	bool done = search_widen(&search);
 	if (!search.best && search.unpacked != JOINT_NEVER)
 		leave_room(&search);
-	prove(&search, done);
+	search_prove(&search, done);
 	steps_close(search.steps);
 	relaxations_close(&search.relaxations);
 	arena_close(arena);

@@ -403,7 +403,7 @@ static void add_saving(struct ilp_rows *rows, const struct saving *saving, struc
 }
 
 /* The room of what an option makes or moves, and needs beside it. */
-static double room_of(const struct joint_space *space, const struct joint_option *option)
+static double joint_space_room(const struct joint_space *space, const struct joint_option *option)
 {
 	double room = (double)option->room;
 	for (int u = 0; u < option->use_count; u++)
@@ -436,7 +436,7 @@ static void make_room(struct ilp_rows *rows, int op)
 				(double)space->tensors[t].bytes[v] * scale);
 	for (size_t o = space->first_option[op]; o < space->first_option[op + 1]; o++)
 		ilp_row_term(rows, rows->program->options[o],
-			room_of(space, &space->options[o]) * scale);
+			joint_space_room(space, &space->options[o]) * scale);
 }
 
 /* --- bundles */
@@ -891,7 +891,7 @@ static double ilp_tree_bound(const struct ilp_callback *callback, const struct m
 
 /* The best point with addresses.  What has none is forbidden, and the rest looked through again: no
  * bound before is too high for it. */
-static void solve_all(struct ilp_callback *callback)
+static void ilp_callback_solve_all(struct ilp_callback *callback)
 {
 	struct run *run = callback->run;
 	struct milp_wishes wishes = {
@@ -937,7 +937,7 @@ static void ilp_run(struct run *run, const struct problem *problem)
 	if (why)
 		run_complain(run, true, -1, "%s", why);
 	else
-		solve_all(&callback);
+		ilp_callback_solve_all(&callback);
 }
 
 const struct solver joint_ilp_solver = {

@@ -170,7 +170,7 @@ static bool improve(struct rounds *rounds)
 	return better;
 }
 
-static void solve_all(struct rounds *rounds, bool alone)
+static void ilp_rounds_solve_all(struct rounds *rounds, bool alone)
 {
 	solve_whole(rounds, alone && is_bound(rounds->frame));
 	while (rounds->best < INFINITY && !rounds->spent && rounds->work < all_work &&
@@ -213,7 +213,7 @@ static void run_ilp(struct run *run, const struct problem *problem)
 			run_complain(run, false, -1,
 				"ilp: a dataspace may be kept at no level, or at too many of them");
 		else
-			solve_all(&rounds, search->wishes.objectives.count == 1);
+			ilp_rounds_solve_all(&rounds, search->wishes.objectives.count == 1);
 		spent = rounds.spent;
 		arena_close(rounds.arena);
 	}

@@ -225,7 +225,7 @@ static void menu_merge(struct menu_problem *menu, int buffer, size_t i)
 	}
 }
 
-static void set_order(struct arena *arena, struct menu_problem *menu)
+static void menu_problem_set_order(struct arena *arena, struct menu_problem *menu)
 {
 	menu->order = arena_array(arena, int, menu->count);
 	for (size_t i = 0; i < menu->count; i++) {
@@ -264,7 +264,7 @@ static struct menu_problem menu_open(struct arena *arena, const struct capture_q
 		menu.items[b].buffer = &capture->buffers[b];
 		sort_edges(arena, &menu.items[b]);
 	}
-	set_order(arena, &menu);
+	menu_problem_set_order(arena, &menu);
 	find_readers(arena, &menu);
 	for (size_t b = 0; b < menu.count; b++)
 		find_usable(arena, &menu, (int)b);
@@ -446,7 +446,7 @@ static int division_at(const struct menu_expansion *at, int buffer)
 }
 
 /* True if buffer b may lie on a parent that ends as it begins. */
-static bool may_share(const struct menu_expansion *at, int b, int division)
+static bool menu_expansion_may_share(const struct menu_expansion *at, int b, int division)
 {
 	const struct menu_item *item = &at->search->menu.items[b];
 	for (size_t e = 0; e < item->buffer->edge_count; e++) {
@@ -472,7 +472,7 @@ static int64_t load_before(const struct menu_expansion *at, int b)
 		if (at->state[s] == IN_HBM || search->menu.items[other].buffer->end <= start)
 			continue;
 		if (search->menu.items[other].buffer->start == start &&
-			may_share(at, other, at->state[s]))
+			menu_expansion_may_share(at, other, at->state[s]))
 			continue;
 		load += menu_bytes(&search->menu, other, at->state[s]);
 	}
@@ -542,7 +542,7 @@ static int count_hits(struct menu_expansion *at, const struct menu_item *item)
 	return parents;
 }
 
-static void expand(struct menu_expansion *at)
+static void menu_expansion_expand(struct menu_expansion *at)
 {
 	struct menu_search *search = at->search;
 	int b = search->menu.order[at->step], best = -1;
@@ -555,7 +555,9 @@ static void expand(struct menu_expansion *at)
 			continue;
 		if (best < 0 || menu_is_better(&menu[d], &menu[best]))
 			best = (int)d;
-		int64_t bytes = may_share(at, b, (int)d) ? 0 : menu_bytes(&search->menu, b, (int)d);
+		int64_t bytes = menu_expansion_may_share(at, b, (int)d)
+					? 0
+					: menu_bytes(&search->menu, b, (int)d);
 		if (item->usable[d] && at->load + bytes <= search->menu.room)
 			take_choice(at, true, (int)d);
 	}
@@ -674,7 +676,7 @@ static bool make_layer(struct menu_search *search, struct arena *scratch, size_t
 	for (size_t i = 0; i < at.from->labels.count; i++) {
 		at.label = (int32_t)i;
 		at.state = at.from->states.at + i * at.from->width;
-		expand(&at);
+		menu_expansion_expand(&at);
 		if (!run_spend(search->run, menu))
 			return false;
 	}
@@ -819,7 +821,7 @@ static bool improve(struct menu_search *search, size_t *width)
 	return true;
 }
 
-static void find_best(struct menu_search *search)
+static void menu_search_find_best(struct menu_search *search)
 {
 	size_t width = WIDTH_FIRST;
 	while (improve(search, &width))
@@ -838,7 +840,7 @@ static void run_live_dp(struct run *run, const struct problem *problem)
 	set_incumbent(&search);
 	menu_offer(&search);
 	search.bound = search.menu.rest[0];
-	find_best(&search);
+	menu_search_find_best(&search);
 	bool optimal = capture_compare(&search.bound, &search.best.cost) >= 0;
 	run_prove(run, optimal ? PROOF_OPTIMAL : PROOF_BOUND, (double)search.bound.spilled);
 	arena_close(search.arena);

@@ -36,7 +36,7 @@ static int class_of_size(int64_t size, double log_ratio)
 	return size > 0 ? (int)(log((double)size) / log_ratio) : 0;
 }
 
-static void find_classes(struct box_rows *rows, double ratio)
+static void box_rows_find_classes(struct box_rows *rows, double ratio)
 {
 	double log_ratio = log(ratio);
 	for (size_t i = 0; i < rows->items->count; i++) {
@@ -98,7 +98,7 @@ static void boxes_rows(const struct items *items, double ratio, double *keys, st
 		.next = arena_array(arena, int, items->count)};
 	int *next = arena_array(arena, int, items->count);
 	int *starts = list_starts(&rows, next);
-	find_classes(&rows, ratio);
+	box_rows_find_classes(&rows, ratio);
 	for (int s = 0; s <= items->section_count; s++)
 		rows.first_of[s] = -1;
 	for (int s = 0; s < items->section_count; s++) {

@@ -134,7 +134,7 @@ static bool buffer_lives(const struct buffer *buffer)
 }
 
 /* Not yet placed, all parents seen, shortest life first, then the first given; count: none. */
-static size_t find_next(const struct packing *packing, const bool *seen)
+static size_t packing_find_next(const struct packing *packing, const bool *seen)
 {
 	size_t next = packing->count;
 	int64_t shortest = INT64_MAX;
@@ -171,7 +171,7 @@ static void fit_run(struct run *run, const struct problem *problem, enum fit_rul
 	for (size_t i = 0; i < packing->count; i++)
 		seen[i] = packing->buffers[i].is_fixed || !buffer_lives(&packing->buffers[i]);
 	for (;;) {
-		size_t i = find_next(packing, seen);
+		size_t i = packing_find_next(packing, seen);
 		if (i == packing->count || !run_count(run, packing->count + fitting.placed_count))
 			break;
 		seen[i] = true;

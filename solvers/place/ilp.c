@@ -97,7 +97,7 @@ static struct ilp_term binary(struct order_build *build)
 	return (struct ilp_term){milp_column(build->program->milp, 0, 1, true, 0), 1, 0};
 }
 
-static void plus(struct order_build *build, struct ilp_term term, double factor)
+static void order_build_plus(struct order_build *build, struct ilp_term term, double factor)
 {
 	build->row[build->row_count++] =
 		(struct ilp_term){term.column, term.factor * factor, term.constant * factor};
@@ -119,7 +119,7 @@ static void row_end(struct order_build *build, bool equal)
 
 /* --- units */
 
-static int64_t find_unit(const struct packing *packing)
+static int64_t packing_find_unit(const struct packing *packing)
 {
 	int64_t base = packing_common_step(packing), common = 0;
 	for (size_t i = 0; i < packing->count; i++) {
@@ -243,18 +243,18 @@ static void address_above(struct order_build *build, size_t low, size_t high, st
 	const struct ilp_item *a = &build->items[low], *b = &build->items[high];
 	int64_t distance = least_distance(build, low, high);
 	double far = (double)(a->most + distance - b->least);
-	plus(build, b->address, 1);
-	plus(build, a->address, -1);
-	plus(build, number(far - (double)distance), 1);
-	plus(build, below, -far);
+	order_build_plus(build, b->address, 1);
+	order_build_plus(build, a->address, -1);
+	order_build_plus(build, number(far - (double)distance), 1);
+	order_build_plus(build, below, -far);
 	row_end(build, false);
 }
 
 /* At most as often as `limit` is. */
 static void no_more_than(struct order_build *build, struct ilp_term term, struct ilp_term limit)
 {
-	plus(build, limit, 1);
-	plus(build, term, -1);
+	order_build_plus(build, limit, 1);
+	order_build_plus(build, term, -1);
 	row_end(build, false);
 }
 
@@ -283,20 +283,20 @@ static void make_pair(struct order_build *build, size_t i, size_t j)
 		*down = (struct ilp_term){up->column, -1, 1};
 	} else {
 		*down = binary(build);
-		plus(build, *up, 1);
-		plus(build, *down, 1);
-		plus(build, a_takes, 1);
-		plus(build, b_takes, 1);
-		plus(build, a->keep, -1);
-		plus(build, b->keep, -1);
-		plus(build, number(1), 1);
+		order_build_plus(build, *up, 1);
+		order_build_plus(build, *down, 1);
+		order_build_plus(build, a_takes, 1);
+		order_build_plus(build, b_takes, 1);
+		order_build_plus(build, a->keep, -1);
+		order_build_plus(build, b->keep, -1);
+		order_build_plus(build, number(1), 1);
 		row_end(build, false);
 		for (int side = 0; side < 2; side++) {
-			plus(build, side ? a->keep : b->keep, 1);
-			plus(build, *up, -1);
-			plus(build, *down, -1);
-			plus(build, a_takes, -1);
-			plus(build, b_takes, -1);
+			order_build_plus(build, side ? a->keep : b->keep, 1);
+			order_build_plus(build, *up, -1);
+			order_build_plus(build, *down, -1);
+			order_build_plus(build, a_takes, -1);
+			order_build_plus(build, b_takes, -1);
 			row_end(build, false);
 		}
 	}
@@ -318,10 +318,10 @@ static void make_takes(struct order_build *build, size_t i)
 		columns[k] = takes.column;
 		double far = (double)number_max(c->most - p->least, p->most - c->least);
 		for (int side = -1; side <= 1; side += 2) {
-			plus(build, c->address, side);
-			plus(build, p->address, -side);
-			plus(build, number(far), 1);
-			plus(build, takes, -far);
+			order_build_plus(build, c->address, side);
+			order_build_plus(build, p->address, -side);
+			order_build_plus(build, number(far), 1);
+			order_build_plus(build, takes, -far);
 			row_end(build, false);
 		}
 		no_more_than(build, takes, c->keep);
@@ -330,8 +330,8 @@ static void make_takes(struct order_build *build, size_t i)
 	if (!child->must_take_over)
 		return;
 	for (size_t k = 0; k < child->parent_count; k++)
-		plus(build, (struct ilp_term){columns[k], 1, 0}, 1);
-	plus(build, c->keep, -1);
+		order_build_plus(build, (struct ilp_term){columns[k], 1, 0}, 1);
+	order_build_plus(build, c->keep, -1);
 	row_end(build, false);
 }
 
@@ -339,7 +339,7 @@ static void minus_taken(struct order_build *build, const size_t *clique, size_t 
 {
 	for (size_t k = 0; k < count; k++)
 		for (size_t l = 0; l < count; l++)
-			plus(build, takes_place(build, clique[k], clique[l]),
+			order_build_plus(build, takes_place(build, clique[k], clique[l]),
 				(double)build->items[clique[k]].size);
 }
 
@@ -350,28 +350,29 @@ static void make_clique(struct order_build *build, const size_t *clique, size_t 
 	for (size_t k = 0; k < count; k++) {
 		size_t j = clique[k];
 		const struct ilp_item *item = &build->items[j];
-		plus(build, item->address, 1);
+		order_build_plus(build, item->address, 1);
 		for (size_t l = 0; l < count; l++)
 			if (l != k)
-				plus(build, build->below[clique[l] * all + j],
+				order_build_plus(build, build->below[clique[l] * all + j],
 					-(double)build->items[clique[l]].size);
 		minus_taken(build, clique, count);
 		row_end(build, false);
-		plus(build, build->top, 1);
-		plus(build, number(build->padding), 1);
-		plus(build, item->address, -1);
-		plus(build, item->keep, -(double)item->size);
+		order_build_plus(build, build->top, 1);
+		order_build_plus(build, number(build->padding), 1);
+		order_build_plus(build, item->address, -1);
+		order_build_plus(build, item->keep, -(double)item->size);
 		for (size_t l = 0; l < count; l++)
 			if (l != k)
-				plus(build, build->below[j * all + clique[l]],
+				order_build_plus(build, build->below[j * all + clique[l]],
 					-(double)build->items[clique[l]].size);
 		minus_taken(build, clique, count);
 		row_end(build, false);
 	}
-	plus(build, build->top, 1);
-	plus(build, number(build->padding), 1);
+	order_build_plus(build, build->top, 1);
+	order_build_plus(build, number(build->padding), 1);
 	for (size_t k = 0; k < count; k++)
-		plus(build, build->items[clique[k]].keep, -(double)build->items[clique[k]].size);
+		order_build_plus(
+			build, build->items[clique[k]].keep, -(double)build->items[clique[k]].size);
 	minus_taken(build, clique, count);
 	row_end(build, false);
 }
@@ -424,9 +425,9 @@ static void make_goal(struct order_build *build)
 			milp_cost(program->milp, program->keeps[i], -cost);
 			program->constant += cost;
 		} else if (packing->goal == PACKING_PEAK) {
-			plus(build, build->top, 1);
-			plus(build, build->items[i].address, -1);
-			plus(build, number(build->items[i].true_size), -1);
+			order_build_plus(build, build->top, 1);
+			order_build_plus(build, build->items[i].address, -1);
+			order_build_plus(build, number(build->items[i].true_size), -1);
 			row_end(build, false);
 		}
 	}
@@ -442,7 +443,7 @@ static struct order_program *order_program_make(
 	*program = (struct order_program){
 		.packing = packing,
 		.milp = milp_make(arena),
-		.unit = find_unit(packing),
+		.unit = packing_find_unit(packing),
 		.addresses = arena_array(arena, int, packing->count),
 		.steps = arena_array(arena, int64_t, packing->count),
 		.keeps = arena_array(arena, int, packing->count),

@@ -221,7 +221,7 @@ double packing_value(const struct packing *packing, const struct placement *plac
 	}
 }
 
-static bool complete(
+static bool run_complete(
 	struct run *run, const struct packing *packing, const struct placement *placement)
 {
 	size_t left = 0, first = 0;
@@ -254,7 +254,7 @@ static void prove_simple(
 
 void packing_offer(struct run *run, const struct packing *packing, struct placement *placement)
 {
-	if (packing->goal != PACKING_SPILL && !complete(run, packing, placement))
+	if (packing->goal != PACKING_SPILL && !run_complete(run, packing, placement))
 		return;
 	placement_note(packing, placement);
 	struct candidate candidate = {.stage = STAGE_PLACE, .placement = placement};
@@ -308,7 +308,7 @@ static void link_children(struct items *items, bool must, struct arena *arena)
 }
 
 /* In which sections each buffer with bytes lives. */
-static struct section_span *find_sections(struct items *items, struct arena *arena)
+static struct section_span *items_find_sections(struct items *items, struct arena *arena)
 {
 	struct section_span *stays = arena_array(arena, struct section_span, items->buffer_count);
 	struct arena_mark mark = arena_mark(arena);
@@ -375,7 +375,7 @@ static void extend(
 static void make_items(struct items *items, struct arena *arena)
 {
 	const struct packing *packing = &items->packing;
-	struct section_span *stays = find_sections(items, arena);
+	struct section_span *stays = items_find_sections(items, arena);
 	int *heirs = arena_array(arena, int, packing->count);
 	size_t parts = 0;
 	items->at = arena_array(arena, struct item, packing->count);

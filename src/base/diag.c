@@ -68,7 +68,7 @@ static bool same_span(struct span a, struct span b)
 	return same_source(a.source, b.source) && a.line == b.line && a.column == b.column;
 }
 
-static bool is_known(const struct diag *diag, struct diag_message message)
+static bool diag_message_is_known(const struct diag *diag, struct diag_message message)
 {
 	for (size_t i = 0; i < diag->messages.count; i++) {
 		const struct diag_message *other = &diag->messages.at[i];
@@ -95,7 +95,7 @@ static void message_add(
 	const char *text = arena_format_list(diag->arena, format, list);
 	struct diag_message message = {severity, at, clean(diag->arena, text), diag->illegal};
 	if (severity != SEVERITY_NOTE) {
-		diag->dropping = is_known(diag, message);
+		diag->dropping = diag_message_is_known(diag, message);
 		if (diag->dropping)
 			return;
 		diag->errors += severity == SEVERITY_ERROR;
@@ -135,7 +135,7 @@ void diag_take(struct diag *diag, const struct diag *other)
 {
 	for (size_t i = 0; i < other->messages.count; i++) {
 		struct diag_message message = other->messages.at[i];
-		if (is_known(diag, message))
+		if (diag_message_is_known(diag, message))
 			continue;
 		diag->errors += message.severity == SEVERITY_ERROR;
 		diag->warnings += message.severity == SEVERITY_WARNING;
@@ -305,7 +305,7 @@ void diag_print(const struct diag *diag, FILE *stream)
 }
 
 /* Over one character, or one end of a line. */
-static void advance(const struct source *source, struct source_mark *mark)
+static void source_mark_advance(const struct source *source, struct source_mark *mark)
 {
 	uint32_t character;
 	size_t left = source->length - mark->at;
@@ -331,7 +331,7 @@ void source_mark(struct arena *arena, struct source *source)
 	while (mark.at < source->length) {
 		if (mark.at >= source->mark_count * MARK_BYTES)
 			marks[source->mark_count++] = mark;
-		advance(source, &mark);
+		source_mark_advance(source, &mark);
 	}
 	source->marks = marks;
 }
@@ -350,10 +350,10 @@ size_t source_offset(const struct source *source, int line, int column)
 	if (behind)
 		mark = source->marks[behind - 1];
 	while (mark.at < source->length && mark.line < line)
-		advance(source, &mark);
+		source_mark_advance(source, &mark);
 	while (mark.at < source->length && mark.column < column &&
 		!utf8_break(source->bytes + mark.at, source->length - mark.at))
-		advance(source, &mark);
+		source_mark_advance(source, &mark);
 	return mark.at;
 }
 
@@ -368,7 +368,7 @@ static void locate(const struct source *source, size_t end, int *line, int *colu
 	if (source->mark_count)
 		mark = source->marks[i];
 	while (mark.at < end && mark.at < source->length)
-		advance(source, &mark);
+		source_mark_advance(source, &mark);
 	*line = mark.line;
 	*column = mark.column;
 }

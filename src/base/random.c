@@ -1,6 +1,6 @@
 #include "base/random.h"
 
-static uint64_t mix(uint64_t z)
+static uint64_t random_mix_bits(uint64_t z)
 {
 	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
 	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
@@ -9,13 +9,13 @@ static uint64_t mix(uint64_t z)
 
 struct random random_open(uint64_t seed, uint64_t stream)
 {
-	return (struct random){mix(seed + UINT64_C(0x9e3779b97f4a7c15) * (stream + 1))};
+	return (struct random){random_mix_bits(seed + UINT64_C(0x9e3779b97f4a7c15) * (stream + 1))};
 }
 
 uint64_t random_next(struct random *random)
 {
 	random->state += UINT64_C(0x9e3779b97f4a7c15);
-	return mix(random->state);
+	return random_mix_bits(random->state);
 }
 
 uint64_t random_below(struct random *random, uint64_t bound)

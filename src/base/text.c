@@ -382,7 +382,7 @@ static struct edit_line edit_line_measure(struct arena *arena, const char *at, s
 	return line;
 }
 
-static bool is_blank(const struct edit_line *line, size_t position)
+static bool edit_line_is_blank(const struct edit_line *line, size_t position)
 {
 	return position >= line->width || line->at[line->offsets[position]] == ' ';
 }
@@ -390,7 +390,7 @@ static bool is_blank(const struct edit_line *line, size_t position)
 static bool is_blank_in_all(const struct lines *lines, size_t position)
 {
 	for (size_t i = 0; i < lines->count; i++)
-		if (!is_blank(&lines->at[i], position))
+		if (!edit_line_is_blank(&lines->at[i], position))
 			return false;
 	return true;
 }
@@ -409,9 +409,9 @@ static struct edit_line cell(const struct edit_line *line, const struct edit_col
 {
 	size_t end = column->end < line->width ? column->end : line->width;
 	size_t from = column->from < end ? column->from : end; /* the line may end before it */
-	while (from < end && is_blank(line, from))
+	while (from < end && edit_line_is_blank(line, from))
 		from++;
-	while (end > from && is_blank(line, end - 1))
+	while (end > from && edit_line_is_blank(line, end - 1))
 		end--;
 	return (struct edit_line){line->at, line->offsets + from, end - from};
 }
@@ -420,8 +420,8 @@ static bool ends_right(const struct lines *lines, const struct edit_column *colu
 {
 	size_t left = 0, right = 0;
 	for (size_t i = 0; i < lines->count; i++) {
-		left += !is_blank(&lines->at[i], column->from);
-		right += !is_blank(&lines->at[i], column->end - 1);
+		left += !edit_line_is_blank(&lines->at[i], column->from);
+		right += !edit_line_is_blank(&lines->at[i], column->end - 1);
 	}
 	return right > left;
 }
@@ -455,19 +455,19 @@ static size_t edit_line_take(const struct edit_line *part, size_t room)
 	size_t end = part->width;
 	if (end <= room)
 		return end;
-	for (end = room; end > 0 && !is_blank(part, end); end--)
+	for (end = room; end > 0 && !edit_line_is_blank(part, end); end--)
 		;
-	while (end > 0 && is_blank(part, end - 1))
+	while (end > 0 && edit_line_is_blank(part, end - 1))
 		end--;
 	if (end == 0)
-		while (end < part->width && !is_blank(part, end))
+		while (end < part->width && !edit_line_is_blank(part, end))
 			end++;
 	return end;
 }
 
 static struct edit_line edit_line_rest(const struct edit_line *part, size_t taken)
 {
-	while (taken < part->width && is_blank(part, taken))
+	while (taken < part->width && edit_line_is_blank(part, taken))
 		taken++;
 	return (struct edit_line){part->at, part->offsets + taken, part->width - taken};
 }
@@ -477,7 +477,7 @@ static void add_blanks(struct text *text, size_t count)
 	text_add(text, "%*s", (int)count, "");
 }
 
-static void add_part(struct text *text, const struct edit_line *part, size_t count)
+static void edit_line_add_part(struct text *text, const struct edit_line *part, size_t count)
 {
 	if (count)
 		text_bytes(
@@ -488,7 +488,7 @@ static void add_part(struct text *text, const struct edit_line *part, size_t cou
 static void add_broken(struct text *text, const struct edit_line *line, size_t limit)
 {
 	size_t indent = 0, taken;
-	while (indent < line->width && is_blank(line, indent))
+	while (indent < line->width && edit_line_is_blank(line, indent))
 		indent++;
 	indent = indent < limit / 2 ? indent : 0;
 	struct edit_line left = edit_line_rest(line, 0);
@@ -496,7 +496,7 @@ static void add_broken(struct text *text, const struct edit_line *line, size_t l
 		size_t before = first ? indent : indent + INDENT;
 		taken = edit_line_take(&left, limit - before);
 		add_blanks(text, left.width ? before : 0);
-		add_part(text, &left, taken);
+		edit_line_add_part(text, &left, taken);
 		text_add(text, "\n");
 		left = edit_line_rest(&left, taken);
 	}
@@ -517,7 +517,8 @@ static void edit_add_row(struct text *text, const struct edit_line *line, const 
 	for (size_t c = 0; c < count; c++)
 		left[c] = cell(line, &group->columns->at[c]);
 	size_t margin = 0;
-	while (margin < line->width && margin < group->columns->at[0].end && is_blank(line, margin))
+	while (margin < line->width && margin < group->columns->at[0].end &&
+		edit_line_is_blank(line, margin))
 		margin++;
 	bool again = true;
 	for (bool first = true; again; first = false) {
@@ -535,7 +536,7 @@ static void edit_add_row(struct text *text, const struct edit_line *line, const 
 				add_blanks(text, owed);
 				owed = 0;
 			}
-			add_part(text, &left[c], taken);
+			edit_line_add_part(text, &left[c], taken);
 			owed += unused - before + GUTTER;
 			left[c] = edit_line_rest(&left[c], taken);
 			again |= left[c].width > 0;

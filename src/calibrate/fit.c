@@ -236,7 +236,7 @@ static void solve_others(
 
 /* Values after a step.  One that would leave its range stops at the end, and the others take the best step
  * beside that. */
-static void find_step(const struct fitting *fitting, double damping, double *values)
+static void fitting_find_step(const struct fitting *fitting, double damping, double *values)
 {
 	bool set[FREE_MOST] = {false}, more = true;
 	double steps[FREE_MOST] = {0};
@@ -275,7 +275,7 @@ static void run_stage(struct fitting *fitting)
 		find_slopes(fitting, false);
 		fitting->rounds++;
 		for (int t = 0; t < FIT_TRIES_MOST && best == before && !fitting->failed; t++) {
-			find_step(fitting, damping, values);
+			fitting_find_step(fitting, damping, values);
 			predict(fitting, values, logs);
 			double sum = sum_losses(fitting, logs);
 			damping *= sum < best ? 0.2 : 8;
@@ -565,7 +565,7 @@ static bool read_end(struct file_reading *reading, const struct node *node,
 	return false;
 }
 
-static void read_attribute(struct file_reading *reading, const char *level,
+static void file_reading_read_attribute(struct file_reading *reading, const char *level,
 	const struct node_entry *entry, const struct node *attributes)
 {
 	struct diag *diag = reading->diag;
@@ -614,14 +614,14 @@ static void file_visit(struct file_reading *reading, const struct node *node)
 	const struct node *name = node_find(node, "name"), *free = node_find(node, "free");
 	if (free && name && name->kind == NODE_SCALAR && free->kind == NODE_MAP)
 		for (size_t i = 0; i < free->count; i++)
-			read_attribute(reading, name->text, &free->entries[i],
+			file_reading_read_attribute(reading, name->text, &free->entries[i],
 				node_find(node, "attributes"));
 	for (size_t i = 0; i < node->count; i++)
 		if (node->entries[i].value != free)
 			file_visit(reading, node->entries[i].value);
 }
 
-static int compare_places(const void *a, const void *b)
+static int fit_compare_places(const void *a, const void *b)
 {
 	const struct free_attribute *x = a, *y = b;
 	return x->from < y->from ? -1 : x->from > y->from;
@@ -639,7 +639,7 @@ bool machine_file_read(struct arena *arena, const struct source *source, struct 
 	if (!root)
 		return false;
 	file_visit(&reading, root);
-	qsort(reading.free, reading.count, sizeof *reading.free, compare_places);
+	qsort(reading.free, reading.count, sizeof *reading.free, fit_compare_places);
 	*out = (struct machine_file){source, reading.count, reading.free};
 	return !diag_failed(diag);
 }

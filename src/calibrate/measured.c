@@ -283,7 +283,8 @@ static const char *write_workload(
 	return text_read(&text);
 }
 
-static void skip(struct measured_reading *reading, struct span span, const char *why)
+static void measured_reading_skip(
+	struct measured_reading *reading, struct span span, const char *why)
 {
 	diag_warning(reading->diag, span, "%s; the row is skipped", why);
 	reading->set->skipped++;
@@ -345,7 +346,7 @@ static const char *workload_of_op(
 	else
 		why = find_sizes(op->sizes, size_in(reading, COLUMN_IO, 0), &sizes);
 	if (why) {
-		skip(reading, cell_span(reading, COLUMN_OP), why);
+		measured_reading_skip(reading, cell_span(reading, COLUMN_OP), why);
 		return NULL;
 	}
 	sizes.tile_rows = sizes.rows / tiles;
@@ -364,7 +365,7 @@ static bool read_nest(struct measured_reading *reading, struct measured *row)
 		row->problem = node_read_text(
 			reading->arena, "problem", problem, strlen(problem), reading->diag);
 	else
-		skip(reading, cell_span(reading, COLUMN_MAPPING),
+		measured_reading_skip(reading, cell_span(reading, COLUMN_MAPPING),
 			"a loop nest has a 'problem' and a 'mapping'");
 	return row->problem;
 }
@@ -387,7 +388,8 @@ static bool read_workload(struct measured_reading *reading, struct measured *row
 	}
 	row->workload = root && root->kind == NODE_MAP ? node_find(root, "workload") : NULL;
 	if (!row->workload)
-		skip(reading, cell_span(reading, COLUMN_WORKLOAD), "the file has no workload");
+		measured_reading_skip(
+			reading, cell_span(reading, COLUMN_WORKLOAD), "the file has no workload");
 	return row->workload;
 }
 
@@ -407,7 +409,7 @@ static bool joins(struct measured_reading *reading, const struct measured *row)
 	return false;
 }
 
-static void read_row(struct measured_reading *reading)
+static void measured_reading_read_row(struct measured_reading *reading)
 {
 	struct measured row = {
 		.line = reading->table.line, .at = cell_span(reading, COLUMN_OP), .repeats = 1};
@@ -423,13 +425,14 @@ static void read_row(struct measured_reading *reading)
 	double peer = number_in(reading, COLUMN_PEER, 0);
 	row.peer_us = peer > 0 && isfinite(peer) ? peer : 0;
 	if (!(row.us > 0) || !isfinite(row.us)) {
-		skip(reading, cell_span(reading, timed),
+		measured_reading_skip(reading, cell_span(reading, timed),
 			arena_format(reading->arena, "'%s' is not a time above 0",
 				cell(reading, timed)));
 		return;
 	}
 	if (row.cores < 0 || row.cores > INT32_MAX) {
-		skip(reading, cell_span(reading, COLUMN_CORES), "'cores' is not a number of cores");
+		measured_reading_skip(reading, cell_span(reading, COLUMN_CORES),
+			"'cores' is not a number of cores");
 		return;
 	}
 	if (!read_workload(reading, &row, &fastest))
@@ -506,9 +509,10 @@ bool measured_read(struct arena *arena, const struct source *source, struct diag
 	reading.table.skips = true;
 	while (table_next(&reading.table))
 		if (reading.table.wrong)
-			skip(&reading, reading.table.wrong_at, reading.table.wrong);
+			measured_reading_skip(
+				&reading, reading.table.wrong_at, reading.table.wrong);
 		else
-			read_row(&reading);
+			measured_reading_read_row(&reading);
 	out->skipped_lines = skipped_lines(&reading);
 	find_likes(reading.rows.at, reading.rows.count);
 	find_shapes(reading.rows.at, reading.rows.count, arena);

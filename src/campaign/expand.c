@@ -116,7 +116,7 @@ static bool range_append(struct range_draft *range, struct value value)
 }
 
 /* from, next(from), .. while it is on this side of `to`. */
-static bool walk(struct range_draft *range, struct value by,
+static bool range_draft_walk(struct range_draft *range, struct value by,
 	const char *(*next)(struct value, struct value, struct value *))
 {
 	int way = 0, side = 0, moved = 0;
@@ -191,9 +191,10 @@ const struct node *const *range_values(
 	if (range->count)
 		good = spread(&draft, range->count);
 	else if (factor->given)
-		good = walk(&draft, factor->value, value_mul);
+		good = range_draft_walk(&draft, factor->value, value_mul);
 	else
-		good = walk(&draft, step->given ? step->value : value_whole(1), value_add);
+		good = range_draft_walk(
+			&draft, step->given ? step->value : value_whole(1), value_add);
 	*count = draft.values.count;
 	return good ? draft.values.at : NULL;
 }
@@ -341,7 +342,7 @@ uint64_t expand_combinations(const struct sweep_spec *sweep)
 
 /* --- parameters */
 
-static void bind(struct point_making *making, const struct sweep_option *option)
+static void point_making_bind(struct point_making *making, const struct sweep_option *option)
 {
 	for (size_t v = 0; v < option->count; v++) {
 		const struct sweep_value *value = &option->values[v];
@@ -403,7 +404,7 @@ static bool bind_all(struct point_making *making, uint64_t combination, int *lev
 	for (size_t a = 0; a < sweep->axis_count; a++) {
 		conditions |= sweep->axes[a].when != NULL;
 		if (!sweep->axes[a].when)
-			bind(making, &sweep->axes[a].options[chosen[a]]);
+			point_making_bind(making, &sweep->axes[a].options[chosen[a]]);
 	}
 	open_values(making);
 	for (size_t a = 0; conditions && a < sweep->axis_count; a++) {
@@ -417,7 +418,7 @@ static bool bind_all(struct point_making *making, uint64_t combination, int *lev
 		if (!holds && chosen[a])
 			return false;
 		if (holds) {
-			bind(making, &sweep->axes[a].options[chosen[a]]);
+			point_making_bind(making, &sweep->axes[a].options[chosen[a]]);
 			open_values(making);
 		}
 	}
@@ -479,7 +480,7 @@ static bool set_below(struct point_making *making, size_t target, const struct n
 }
 
 /* The value of a target in the trees; settings, and keys at the top, need not be there before. */
-static bool set(struct point_making *making, size_t target, const struct node *value)
+static bool point_making_set(struct point_making *making, size_t target, const struct node *value)
 {
 	const struct path *path = &making->sweep->targets[target].path;
 	size_t file = path_file(path, making->files, making->file_count);
@@ -498,13 +499,14 @@ static bool set_all(struct point_making *making, bool top)
 		const struct sweep_target *target = &sweep->targets[t];
 		if (target->role == TARGET_PATH && making->nodes[t] &&
 			(target->path.count == 1) == top)
-			good &= set(making, t, making->nodes[t]);
+			good &= point_making_set(making, t, making->nodes[t]);
 	}
 	return good;
 }
 
 /* Returns the value of a rule; NULL without one or after a failure. */
-static const struct node *derive(struct point_making *making, const struct sweep_rule *rule)
+static const struct node *point_making_derive(
+	struct point_making *making, const struct sweep_rule *rule)
 {
 	const struct node *node = rule->value;
 	const char *what =
@@ -537,7 +539,7 @@ static void derive_all(struct point_making *making)
 {
 	for (size_t r = 0; r < making->sweep->rule_count; r++) {
 		const struct sweep_rule *rule = &making->sweep->rules[r];
-		const struct node *node = derive(making, rule);
+		const struct node *node = point_making_derive(making, rule);
 		making->nodes[rule->target] = node;
 		making->labels[rule->target] = node ? canon_text(making->arena, node) : NULL;
 	}
@@ -635,7 +637,8 @@ struct task_table {
 	struct names specs; /* tasks by their digests */
 };
 
-static size_t add_task(struct task_table *table, const struct expanded_task *task, const char *spec)
+static size_t task_table_add_task(
+	struct task_table *table, const struct expanded_task *task, const char *spec)
 {
 	int known = names_find(&table->specs, spec);
 	if (known >= 0) {
@@ -666,8 +669,9 @@ struct points_draft {
 	struct array(size_t) tasks;
 };
 
-static bool collect(struct arena *arena, const struct sweep_spec *sweep, const char *settings,
-	struct task_table *table, struct points_draft *draft, digest *fingerprint)
+static bool sweep_spec_collect(struct arena *arena, const struct sweep_spec *sweep,
+	const char *settings, struct task_table *table, struct points_draft *draft,
+	digest *fingerprint)
 {
 	struct arena *scratch = arena_open();
 	struct canon *canon = canon_open(arena);
@@ -698,7 +702,7 @@ static bool collect(struct arena *arena, const struct sweep_spec *sweep, const c
 				*fingerprint = digest_text(
 					*fingerprint, point.labels[t] ? point.labels[t] : "\n");
 			*array_add(arena, &draft->combinations) = c;
-			*array_add(arena, &draft->tasks) = add_task(table, &task, text);
+			*array_add(arena, &draft->tasks) = task_table_add_task(table, &task, text);
 		}
 		arena_release(scratch, mark);
 	}
@@ -712,7 +716,7 @@ bool expand(struct arena *arena, const struct sweep_spec *sweep, const char *set
 	struct task_table table = {.arena = arena};
 	struct points_draft draft = {0};
 	*out = (struct sweep_expansion){0};
-	if (!collect(arena, sweep, settings, &table, &draft, &out->fingerprint))
+	if (!sweep_spec_collect(arena, sweep, settings, &table, &draft, &out->fingerprint))
 		return false;
 	if (!draft.combinations.count) {
 		diag_error(sweep->diag, sweep->when ? sweep->when->span : sweep->map->span,

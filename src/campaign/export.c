@@ -59,7 +59,7 @@ static void collect_columns(
 }
 
 /* Cells of a row by the columns of all; "" where the row has none. */
-static const char **arrange(
+static const char **exporter_arrange(
 	const struct exporter *exporter, const struct csv_cells *names, const struct csv_cells *row)
 {
 	const char **cells =
@@ -83,7 +83,7 @@ static void note_used(
 	struct csv_cells names = csv_cells(exporter->scratch, &line);
 	while (*line) {
 		struct csv_cells row = csv_cells(exporter->scratch, &line);
-		const char **cells = arrange(exporter, &names, &row);
+		const char **cells = exporter_arrange(exporter, &names, &row);
 		for (size_t c = 0; c < exporter->columns.count; c++)
 			exporter->used[c] |= *cells[c] != '\0';
 	}
@@ -148,7 +148,7 @@ static void print_point(
 		print_row(exporter, &head, NULL);
 	while (*line) {
 		struct csv_cells row = csv_cells(exporter->scratch, &line);
-		print_row(exporter, &head, arrange(exporter, &names, &row));
+		print_row(exporter, &head, exporter_arrange(exporter, &names, &row));
 	}
 	arena_release(exporter->scratch, mark);
 }

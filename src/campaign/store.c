@@ -172,7 +172,7 @@ static void begin_log(struct store *store)
 }
 
 /* The tables, where the file is new; in one transaction, for another process may do the same. */
-static const char *set_up(struct store *store)
+static const char *store_set_up(struct store *store)
 {
 	begin_log(store);
 	store_do(store, "PRAGMA synchronous = FULL");
@@ -206,7 +206,7 @@ const char *store_open(const char *folder, struct store **out)
 			store->arena, "store '%s': it may not be written to", store->path);
 	sqlite3_extended_result_codes(store->database, 1);
 	sqlite3_busy_timeout(store->database, WAIT_MS);
-	return set_up(store);
+	return store_set_up(store);
 }
 
 /* True if nothing was written since the last clean end.  The store then needs no files beside it, and can be read in a
@@ -366,7 +366,7 @@ static int task_results_compare(const struct task_result *a, const struct task_r
 }
 
 /* True if the store has a result for the task that stays. */
-static bool is_settled(struct store *store, const struct task_result *result, size_t *differ)
+static bool store_is_settled(struct store *store, const struct task_result *result, size_t *differ)
 {
 	sqlite3_stmt *statement =
 		store_query(store, "SELECT " RESULT_COLUMNS " FROM results WHERE spec = ?");
@@ -383,7 +383,7 @@ static bool is_settled(struct store *store, const struct task_result *result, si
 
 const char *store_add_result(struct store *store, const struct task_result *result, size_t *differ)
 {
-	bool settled = is_settled(store, result, differ);
+	bool settled = store_is_settled(store, result, differ);
 	sqlite3_stmt *statement = store_statement(store, STATEMENT_ADD_RESULT);
 	sqlite3_stmt *end = store_statement(store, STATEMENT_END_TASK);
 	if (settled)

@@ -317,7 +317,7 @@ static bool take_folder(struct campaign_call *call)
 	return true;
 }
 
-static bool is_alone(const struct campaign_call *call)
+static bool campaign_call_is_alone(const struct campaign_call *call)
 {
 	if (call->arguments.count)
 		diag_error(call->diag, call->arguments.spans[0],
@@ -336,7 +336,7 @@ static struct store *open_store(const char *folder)
 static int status(struct campaign_call *call)
 {
 	json_t *tree = NULL;
-	if (!take_folder(call) || !is_alone(call))
+	if (!take_folder(call) || !campaign_call_is_alone(call))
 		return command_refuse(call->diag);
 	struct store *store = open_store(call->folder);
 	fatal_if(status_tree(store, &tree));
@@ -350,7 +350,7 @@ static int status(struct campaign_call *call)
 
 static int export(struct campaign_call *call)
 {
-	if (!take_folder(call) || !is_alone(call))
+	if (!take_folder(call) || !campaign_call_is_alone(call))
 		return command_refuse(call->diag);
 	struct store *store = open_store(call->folder);
 	fatal_if(call->format == FORMAT_JSON ? export_json(call->arena, store, command_add)
@@ -455,7 +455,7 @@ static const struct action *find_action(
 }
 
 /* Options that mean nothing to an action. */
-static bool check_options(
+static bool action_check_options(
 	const struct action *action, const struct arguments *arguments, struct diag *diag)
 {
 	for (size_t i = 0; i < arguments->option_count && action->options; i++) {
@@ -475,7 +475,7 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 	struct campaign_call call = {
 		.arena = arena, .arguments = *arguments, .diag = diag, .format = FORMAT_TEXT};
 	const struct action *action = find_action(arena, arguments, diag);
-	if (!action || !check_options(action, arguments, diag) ||
+	if (!action || !action_check_options(action, arguments, diag) ||
 		!command_format(arguments, diag, &call.format))
 		return command_refuse(diag);
 	call.arguments.at++;

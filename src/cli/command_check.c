@@ -247,7 +247,7 @@ static void read_sources(struct certificate_file *file)
 
 /* Energies of the first version lack the reads of sums that drain: one sentence, not as many as
  * numbers. */
-static bool check_version(struct certificate_file *file, const struct node *map)
+static bool certificate_file_check_version(struct certificate_file *file, const struct node *map)
 {
 	const struct node *node = node_find(map, "version");
 	return !node || node->kind != NODE_SCALAR || !text_equal(node->text, "1") ||
@@ -271,7 +271,7 @@ static bool certificate_file_open(
 	const struct node *map = form.certificate;
 	if (!map ||
 		!noun_open(&out->reader, &out->reading, map, "certificate", &certificate_noun) ||
-		!check_version(out, map))
+		!certificate_file_check_version(out, map))
 		return false;
 	fields_read(&out->reader, &certificate_noun, out->form, NULL);
 	read_sources(out);
@@ -304,8 +304,8 @@ static void read_objectives(struct certificate_file *file, const struct nest_sea
 		reading_refuse(&file->reading, list, "the list of objectives is empty");
 }
 
-static const double *read_values(struct certificate_file *file, const struct node *list,
-	const struct certificate *certificate)
+static const double *certificate_file_read_values(struct certificate_file *file,
+	const struct node *list, const struct certificate *certificate)
 {
 	size_t count = certificate->objectives.count;
 	double *values = arena_array(file->reading.arena, double, count);
@@ -328,7 +328,7 @@ static void read_points(struct certificate_file *file)
 		if (!noun_open(&map, &file->reading, list->items[i], "point", &point_noun))
 			continue;
 		fields_read(&map, &point_noun, &form, NULL);
-		form.point.values = read_values(file, form.values, certificate);
+		form.point.values = certificate_file_read_values(file, form.values, certificate);
 		reader_done(&map);
 		*array_add(file->reading.arena, &points) = form.point;
 	}
@@ -464,7 +464,7 @@ static int check_files(struct arena *arena, const struct arguments *arguments,
 }
 
 /* The specs with the plan behind them: what it says of itself. */
-static int check_plan(struct arena *arena, const struct arguments *arguments,
+static int arguments_check_plan(struct arena *arena, const struct arguments *arguments,
 	const struct option_value *path, struct diag *diag)
 {
 	struct arguments with = *arguments;
@@ -509,7 +509,7 @@ int certificate_check_command(
 	struct certificate_file file;
 	struct inputs inputs;
 	if (is_plan(arena, path->text))
-		return check_plan(arena, arguments, path, diag);
+		return arguments_check_plan(arena, arguments, path, diag);
 	if (!certificate_file_open(arena, path->text, diag, &file)) {
 		if (access(path->text, F_OK) != 0)
 			diag_note(diag, path->span,

@@ -355,8 +355,8 @@ static const char *text_of(const struct node *layer, const char *key)
 }
 
 /* False, and why not. */
-static bool add_layer(struct text *text, const struct report_plan *point, const struct node *layer,
-	const char **why)
+static bool report_plan_add_layer(struct text *text, const struct report_plan *point,
+	const struct node *layer, const char **why)
 {
 	int count;
 	struct arena *arena = text->arena;
@@ -391,7 +391,7 @@ static const char *report_layer_commands(
 	if (!root)
 		return NULL;
 	for (size_t i = 0; layers && i < layers->count && !why; i++)
-		if (!add_layer(&text, plan, node_item(layers, i), &why) && !why)
+		if (!report_plan_add_layer(&text, plan, node_item(layers, i), &why) && !why)
 			why = arena_format(arena, "'%s' is not the plan of a network", plan->path);
 	if (!layers)
 		why = arena_format(arena, "'%s' is not the plan of a network", plan->path);
@@ -606,7 +606,7 @@ static const struct report_column {
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
 /* The unit that a column is written in: that of its largest value. */
-static const struct amount_unit *unit_of(const json_t *rows, const char *name)
+static const struct amount_unit *command_report_unit(const json_t *rows, const char *name)
 {
 	double most = 0;
 	size_t i;
@@ -616,7 +616,7 @@ static const struct amount_unit *unit_of(const json_t *rows, const char *name)
 	return amount_unit(amount_of_column(name), most);
 }
 
-static const char *cell_text(
+static const char *command_report_cell_text(
 	struct arena *arena, const json_t *rows, const json_t *row, int c, bool estimated)
 {
 	const struct report_column *column = &columns[c];
@@ -628,7 +628,7 @@ static const char *cell_text(
 	if (!json_is_number(cell) || column->style == AS_IT_STANDS)
 		return json_leaf_text(arena, cell);
 	if (column->style == WITH_UNIT)
-		return amount_in(arena, value, unit_of(rows, column->name));
+		return amount_in(arena, value, command_report_unit(rows, column->name));
 	if (column->style == CYCLES)
 		return arena_format(arena, "%s cycles", amount_number(arena, value));
 	if (column->style == PERCENT)
@@ -680,8 +680,8 @@ static const char *show(struct arena *arena, const char *folder, const char *csv
 		for (int c = 0; c < COLUMNS; c++) {
 			bool other = estimated && (c == LATENCY || c == ESTIMATE);
 			listing_cell(listing, "%s",
-				cell_text(arena, rows, row, other ? LATENCY + ESTIMATE - c : c,
-					estimated));
+				command_report_cell_text(arena, rows, row,
+					other ? LATENCY + ESTIMATE - c : c, estimated));
 		}
 	json_decref(rows);
 	return arena_format(arena, "%s%s", listing_text(listing), name_assumed(arena, folder));

@@ -106,7 +106,7 @@ static struct arguments counts_leave_out(const struct arguments *arguments, size
 	return left;
 }
 
-static bool has_plan(const struct side *side)
+static bool side_has_plan(const struct side *side)
 {
 	const struct inputs *inputs = &side->inputs;
 	const struct input_kind *kind = inputs->kind;
@@ -127,7 +127,7 @@ static bool read_side(struct arena *arena, const struct arguments *arguments,
 	side->span = side->arguments.spans[count - 1];
 	struct diag *said = diag_open(arena);
 	bool good = inputs_read_files(arena, &side->arguments, files, said, &side->inputs) &&
-		    has_plan(side);
+		    side_has_plan(side);
 	diag_take(diag, said);
 	return good;
 }

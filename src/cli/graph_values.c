@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *element(const struct tensor *tensor, void *array, int64_t i)
+static char *tensor_element(const struct tensor *tensor, void *array, int64_t i)
 {
 	return (char *)array + i * dtype_stored_bytes(tensor->layout.dtype);
 }
 
 /* Reads all numbers of one line; false: they are too few, too many or no numbers. */
-static bool read_numbers(const struct tensor *tensor, const char *text, void *array)
+static bool tensor_read_numbers(const struct tensor *tensor, const char *text, void *array)
 {
 	int64_t count = layout_elements(&tensor->layout), read = 0;
 	for (;; read++) {
@@ -24,8 +24,8 @@ static bool read_numbers(const struct tensor *tensor, const char *text, void *ar
 		if (end == text)
 			break;
 		if (read < count)
-			kernel_store(
-				tensor->layout.dtype, element(tensor, array, read), (float)number);
+			kernel_store(tensor->layout.dtype, tensor_element(tensor, array, read),
+				(float)number);
 		text = end;
 	}
 	return read == count && !text[strspn(text, " \t\r")];
@@ -49,7 +49,7 @@ static bool values_read_line(struct arena *arena, const struct workload *workloa
 	int64_t count = layout_elements(&tensor->layout);
 	arrays[t] = arena_alloc_array(
 		arena, (size_t)count, (size_t)dtype_stored_bytes(tensor->layout.dtype));
-	if (read_numbers(tensor, colon + 1, arrays[t]))
+	if (tensor_read_numbers(tensor, colon + 1, arrays[t]))
 		return true;
 	diag_error(diag, span, "'%s' needs %" PRId64 " numbers, one for each element", line, count);
 	return false;
@@ -90,8 +90,8 @@ const char *graph_values_text(
 		int64_t count = layout_elements(&tensor->layout);
 		for (int64_t i = 0; i < count; i++)
 			text_add(&text, " %.9g",
-				(double)kernel_load(
-					tensor->layout.dtype, element(tensor, arrays[t], i)));
+				(double)kernel_load(tensor->layout.dtype,
+					tensor_element(tensor, arrays[t], i)));
 		text_add(&text, "\n");
 	}
 	return text_read(&text);

@@ -61,7 +61,7 @@ static void refuse_others(struct inputs *inputs)
 
 /* --- values */
 
-static const char *key_of(const struct inputs *inputs, const char *name)
+static const char *inputs_key(const struct inputs *inputs, const char *name)
 {
 	const struct option *at;
 	for (size_t i = 0; inputs->search.map && (at = settings_at(i)); i++)
@@ -72,7 +72,7 @@ static const char *key_of(const struct inputs *inputs, const char *name)
 
 void inputs_count(struct inputs *inputs, const char *name, uint64_t *out)
 {
-	const char *key = key_of(inputs, name);
+	const char *key = inputs_key(inputs, name);
 	int64_t value = (int64_t)*out;
 	if (key) {
 		const struct option *setting = settings_find_key(key);
@@ -85,7 +85,7 @@ void inputs_count(struct inputs *inputs, const char *name, uint64_t *out)
 
 void inputs_word(struct inputs *inputs, const char *name, int *out)
 {
-	const char *key = key_of(inputs, name);
+	const char *key = inputs_key(inputs, name);
 	if (key)
 		read_word(&inputs->search, key, OPTIONAL, settings_find_key(key)->words, out);
 	option_word(inputs->arguments, name, inputs->diag, out);
@@ -93,7 +93,7 @@ void inputs_word(struct inputs *inputs, const char *name, int *out)
 
 const struct node *inputs_node(struct inputs *inputs, const char *name, const char **what)
 {
-	const char *key = key_of(inputs, name);
+	const char *key = inputs_key(inputs, name);
 	const struct node *node = key ? read_node(&inputs->search, key, OPTIONAL) : NULL;
 	const struct option_value *value = option_find(inputs->arguments, name);
 	if (node)
@@ -115,7 +115,7 @@ static void add_names(
 
 void inputs_names(struct inputs *inputs, const char *name, struct given_names out[2])
 {
-	const char *key = key_of(inputs, name);
+	const char *key = inputs_key(inputs, name);
 	const struct node *list = key ? read_node(&inputs->search, key, OPTIONAL) : NULL;
 	const struct option_value *last = option_find(inputs->arguments, name);
 	const char *const *texts;

@@ -45,7 +45,7 @@ static void outcome_execute(
 }
 
 /* Reads `--inputs`; false after complaining. */
-static bool read_values(const struct inputs *inputs, void ***given)
+static bool inputs_read_values(const struct inputs *inputs, void ***given)
 {
 	const struct graph_inputs *own = inputs->own;
 	const struct option_value *file = option_find(inputs->arguments, "inputs");
@@ -97,7 +97,7 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 	struct arena *arena = inputs->arena;
 	const struct option_value *trace = option_find(inputs->arguments, "trace");
 	void **given = NULL;
-	if (!graph_inputs_check_plan(inputs) || (simulated && !read_values(inputs, &given)))
+	if (!graph_inputs_check_plan(inputs) || (simulated && !inputs_read_values(inputs, &given)))
 		return command_refuse(inputs->diag);
 	struct recipe_result made = graph_inputs_plan(inputs);
 	if (!graph_inputs_believe(inputs, &made))
@@ -168,7 +168,7 @@ static json_t *details(const struct inputs *inputs)
 /* --- check */
 
 /* Runs the plan with identities in every stick, as far as memory allows: what is illegal shows. */
-static int check_plan(const struct inputs *inputs, const struct recipe_result *made,
+static int inputs_check_plan(const struct inputs *inputs, const struct recipe_result *made,
 	enum format format, json_t *tree)
 {
 	const struct graph_inputs *own = inputs->own;
@@ -214,8 +214,9 @@ static int check(const struct inputs *inputs, enum format format)
 	if (format == FORMAT_TEXT && option_find(inputs->arguments, "verbose"))
 		command_print(layouts_text(inputs->arena, own->workload));
 	struct recipe_result made = graph_inputs_plan(inputs);
-	int status = graph_inputs_believe(inputs, &made) ? check_plan(inputs, &made, format, tree)
-							 : EXIT_IMPOSSIBLE;
+	int status = graph_inputs_believe(inputs, &made)
+			     ? inputs_check_plan(inputs, &made, format, tree)
+			     : EXIT_IMPOSSIBLE;
 	json_decref(tree);
 	return status;
 }

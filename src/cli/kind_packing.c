@@ -157,7 +157,7 @@ static bool excludes(
 	return false;
 }
 
-static void check_options(const struct arguments *arguments, struct diag *diag)
+static void arguments_check_options(const struct arguments *arguments, struct diag *diag)
 {
 	static const char *const pairs[][2] = {{"minimize", "spill"}, {"check", "minimize"},
 		{"check", "spill"}, {"check", "solver"}, {"check", "budget"},
@@ -185,7 +185,7 @@ static bool place_request_read(struct arena *arena, const struct arguments *argu
 	int64_t budget = 0, seed = 1, alignment = 1, capacity = PACKING_BYTES_MOST;
 	int64_t jobs = parallel_cores();
 	struct packing wishes = {0};
-	check_options(arguments, diag);
+	arguments_check_options(arguments, diag);
 	read_bytes(&reading, arguments, "capacity", 0, &capacity);
 	read_bytes(&reading, arguments, "alignment", 1, &alignment);
 	read_reserved(&reading, arguments, &wishes);
@@ -478,7 +478,7 @@ struct unfit_reader {
 	size_t leaves;
 };
 
-static void reject(struct unfit_reader *r, struct span span, const char *why)
+static void unfit_reader_reject(struct unfit_reader *r, struct span span, const char *why)
 {
 	r->rejected = true;
 	diag_error(r->reading.diag, span, "rejected: %s", why);
@@ -508,11 +508,11 @@ static void read_room(struct unfit_reader *r)
 	const struct packing *packing = r->packing;
 	const struct unfit_form *form = &r->form;
 	if (form->capacity >= 0 && form->capacity < packing->capacity)
-		reject(r, unfit_reader_span(r, "capacity"),
+		unfit_reader_reject(r, unfit_reader_span(r, "capacity"),
 			arena_format(arena, "it is about %" PRId64 " bytes, and there are %" PRId64,
 				form->capacity, packing->capacity));
 	if (form->alignment && form->alignment != packing->alignment)
-		reject(r, unfit_reader_span(r, "alignment"),
+		unfit_reader_reject(r, unfit_reader_span(r, "alignment"),
 			arena_format(arena,
 				"it is about an alignment of %" PRId64 " and not of %" PRId64,
 				form->alignment, packing->alignment));
@@ -524,7 +524,7 @@ static void read_room(struct unfit_reader *r)
 		       is_same_range(r, range, &packing->reserved[i]);
 	}
 	if (reserved && !same && !diag_failed(r->reading.diag))
-		reject(r, reserved->span, "it is about other reserved ranges");
+		unfit_reader_reject(r, reserved->span, "it is about other reserved ranges");
 }
 
 static void read_buffer(struct unfit_reader *r, const struct node *node, bool *taken)
@@ -540,17 +540,17 @@ static void read_buffer(struct unfit_reader *r, const struct node *node, bool *t
 	const char *id = given.name;
 	int i = good ? names_find(&r->ids, id) : -1;
 	if (good && i < 0) {
-		reject(r, node->span,
+		unfit_reader_reject(r, node->span,
 			arena_format(r->reading.arena, "the table has no buffer '%s'", id));
 	} else if (good && taken[i]) {
-		reject(r, node->span,
+		unfit_reader_reject(r, node->span,
 			arena_format(r->reading.arena, "buffer '%s' is listed twice", id));
 	} else if (good) {
 		const struct buffer *buffer = &r->packing->buffers[i];
 		taken[i] = true;
 		if (buffer->start != given.start || buffer->end != given.end ||
 			buffer->size != given.size)
-			reject(r, node->span,
+			unfit_reader_reject(r, node->span,
 				arena_format(r->reading.arena,
 					"in the table, buffer '%s' has %" PRId64
 					" bytes and lives in [%" PRId64 ", %" PRId64 ")",
@@ -599,7 +599,7 @@ static void read_proof(struct unfit_reader *r)
 				"a line of the proof has forks such as 0/1, and leaves x");
 	if (forks >= 0 && leaves >= 0 && diag_errors(r->reading.diag) == errors &&
 		((size_t)leaves != r->leaves || (size_t)(forks + leaves) != r->nodes.count))
-		reject(r, unfit_reader_span(r, "proof"),
+		unfit_reader_reject(r, unfit_reader_span(r, "proof"),
 			arena_format(r->reading.arena,
 				"it has %zu forks and %zu leaves, not as many as it says",
 				r->nodes.count - r->leaves, r->leaves));

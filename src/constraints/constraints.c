@@ -626,7 +626,7 @@ static void constraint_append(struct constraint_finding *finding,
 }
 
 /* A kind under its own key or an older one. */
-static const struct constraint_kind *kind_of(const char *key, enum constraint_part part)
+static const struct constraint_kind *constraints_kind(const char *key, enum constraint_part part)
 {
 	for (int i = 0; i < OLDER_NAMES; i++)
 		if (text_equal(older_names[i].name, key) && older_names[i].parts >> part & 1)
@@ -659,7 +659,7 @@ static void read_part(struct constraint_finding *finding, struct reader *map,
 			read_node(map, constraint_kinds[i]->key, OPTIONAL);
 	for (size_t i = 0; i < node->count; i++) {
 		const struct node_entry *entry = &node->entries[i];
-		const struct constraint_kind *kind = kind_of(entry->key, part);
+		const struct constraint_kind *kind = constraints_kind(entry->key, part);
 		if (!kind || (finding->flags_only && !kind->flag))
 			continue;
 		/* `type: bypass` has a key that is a kind as well */

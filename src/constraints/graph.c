@@ -205,8 +205,8 @@ static bool read_span(
 	       node_size(context->reading, value, "a span", 1, INT64_MAX, &out->number);
 }
 
-static const char *check_step(const struct constraint *constraint, const struct plan *plan,
-	const struct step *step, struct arena *arena)
+static const char *constraint_check_step(const struct constraint *constraint,
+	const struct plan *plan, const struct step *step, struct arena *arena)
 {
 	const struct op *op = &plan->workload->ops[step->op];
 	const char *why;
@@ -234,7 +234,7 @@ static const char *check_plan_span(
 {
 	const char *why = NULL;
 	for (int i = 0; i < plan->step_count && !why; i++)
-		why = check_step(constraint, plan, &plan->steps[i], arena);
+		why = constraint_check_step(constraint, plan, &plan->steps[i], arena);
 	return why;
 }
 

@@ -85,7 +85,7 @@ static int64_t capacity_left(struct domain *domain, const struct constraint *con
 	return capacity;
 }
 
-static void set(struct domain *domain, const struct constraint *constraint, int self, int d,
+static void domain_set(struct domain *domain, const struct constraint *constraint, int self, int d,
 	int64_t bound, struct clashes *clashes)
 {
 	struct factor_domain *factor = place_factor(domain, constraint, d);
@@ -128,7 +128,7 @@ static void narrow_group(struct domain *domain, const struct constraint *constra
 		return;
 	}
 	for (int k = 0; k < count; k++)
-		set(domain, constraint, self, order[k], greedy.bounds[k], clashes);
+		domain_set(domain, constraint, self, order[k], greedy.bounds[k], clashes);
 }
 
 static void narrow(struct domain *domain, const struct constraint *constraint, int self,

@@ -165,7 +165,7 @@ int build_fail(struct build *b, const char *format, ...)
 	return -1;
 }
 
-static bool check_shape(struct build *b, const struct model_shape *shape)
+static bool build_check_shape(struct build *b, const struct model_shape *shape)
 {
 	if (shape->rank < 0 || shape->rank > MODEL_RANK_MOST) {
 		build_fail(b, "its shape is not known");
@@ -186,7 +186,7 @@ static bool check_shape(struct build *b, const struct model_shape *shape)
 
 static int add_view(struct build *b, struct model_view view)
 {
-	if (!check_shape(b, &view.shape))
+	if (!build_check_shape(b, &view.shape))
 		return -1;
 	*array_add(b->arena, &b->views) = view;
 	return (int)b->views.count - 1;
@@ -207,7 +207,7 @@ int view_stored(
 	struct build *b, const char *hint, const char *dtype, const struct model_shape *shape)
 {
 	struct model_view view = {.kind = VIEW_STORED, .shape = *shape, .dtype = dtype};
-	if (!check_shape(b, shape))
+	if (!build_check_shape(b, shape))
 		return -1;
 	view.name = name_tensor(b, hint);
 	new_axes(b, &view);
@@ -234,7 +234,7 @@ int view_reshape(struct build *b, int v, const struct model_shape *shape)
 		return view_splat(b, source->splat, source->dtype, shape);
 	struct model_view view = {
 		.kind = VIEW_RESHAPED, .shape = *shape, .dtype = source->dtype, .source = v};
-	if (!check_shape(b, shape))
+	if (!build_check_shape(b, shape))
 		return -1;
 	new_axes(b, &view);
 	int made = add_view(b, view);
@@ -289,7 +289,7 @@ int view_broadcast(struct build *b, int v, const struct model_shape *shape, cons
 		return view_splat(b, source->splat, source->dtype, shape);
 	struct model_view view = {
 		.kind = VIEW_MAPPED, .shape = *shape, .dtype = source->dtype, .source = v};
-	if (!check_shape(b, shape))
+	if (!build_check_shape(b, shape))
 		return -1;
 	new_axes(b, &view);
 	for (int h = 0; h < source->shape.rank; h++) {

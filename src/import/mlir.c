@@ -79,7 +79,7 @@ static void take_name(struct mlir_scan *scan, size_t from, bool hash)
 }
 
 /* "12", "-1.5e-3", "0xFF80"; of "32x1xf32" the caller takes the rest. */
-static void take_number(struct mlir_scan *scan)
+static void mlir_take_number(struct mlir_scan *scan)
 {
 	size_t from = scan->at;
 	const char *t = scan->text;
@@ -133,7 +133,7 @@ static void mlir_advance(struct mlir_scan *scan)
 		take_name(scan, scan->at, false);
 	} else if (isdigit((unsigned char)c) || (c == '-' && isdigit((unsigned char)next))) {
 		scan->token.kind = MLIR_NUMBER;
-		take_number(scan);
+		mlir_take_number(scan);
 	} else if (c == '-' && next == '>') {
 		scan->token.kind = MLIR_ARROW;
 		scan->at += 2;
@@ -574,7 +574,7 @@ static void mlir_add_operand(struct mlir_parser *p, struct mlir_call *call)
 }
 
 /* A list of operands or regions: "(%a, %b)", "({ .. })". */
-static bool read_operands(struct mlir_parser *p, struct mlir_call *call, struct gathering *g)
+static bool mlir_read_operands(struct mlir_parser *p, struct mlir_call *call, struct gathering *g)
 {
 	int line = p->scan.token.line;
 	bool region = opens_region(p);
@@ -649,7 +649,7 @@ static bool read_rest(struct mlir_parser *p, struct mlir_call *call)
 		if (mlir_is(&p->scan, '}'))
 			break;
 		if (mlir_is(&p->scan, '(')) {
-			if (!read_operands(p, call, &g))
+			if (!mlir_read_operands(p, call, &g))
 				return false;
 		} else if (mlir_is(&p->scan, '{') || mlir_is(&p->scan, '[') ||
 			   mlir_is(&p->scan, '<')) {
@@ -715,7 +715,7 @@ static const char *describe_op(struct mlir_parser *p, const struct mlir_call *ca
 }
 
 /* "%0 = op ..", "%a, %b = op ..", "%0:2 = op ..", "op .." */
-static bool parse_call(struct mlir_parser *p, struct mlir_call *owner)
+static bool mlir_parse_call(struct mlir_parser *p, struct mlir_call *owner)
 {
 	struct mlir_call call = {.line = p->scan.token.line};
 	while (p->scan.token.kind == MLIR_VALUE) {
@@ -914,7 +914,7 @@ static bool parse_item(struct mlir_parser *p, struct mlir_call *owner)
 		mlir_skip_location(p);
 		return !p->failed;
 	}
-	return parse_call(p, owner);
+	return mlir_parse_call(p, owner);
 }
 
 static bool parse_block(struct mlir_parser *p, int line, struct mlir_call *owner)

@@ -28,13 +28,14 @@ static int find_operand(const struct scope *scope, const char *name)
 	return hash ? find_operand(scope, plain) : -1;
 }
 
-static void bind(struct scope *scope, const char *name, int value)
+static void scope_bind(struct scope *scope, const char *name, int value)
 {
 	if (names_find(&scope->names, name) < 0)
 		names_add(scope->model->arena, &scope->names, name, value);
 }
 
-static int add_value(struct model *model, const char *name, const struct mlir_type *type, int line)
+static int mlir_add_value(
+	struct model *model, const char *name, const struct mlir_type *type, int line)
 {
 	*array_add(model->arena, &model->values) = (struct model_value){.name = name,
 		.dtype = type->dtype,
@@ -170,7 +171,7 @@ static int mlir_add_number(
 	double *real = arena_array(model->arena, double, 1);
 	*real = (double)number;
 	*made = (struct constant){1, arena_copy(model->arena, &number, sizeof number), real};
-	int v = add_value(model, "pass", type, line);
+	int v = mlir_add_value(model, "pass", type, line);
 	model->values.at[v].constant = made;
 	return v;
 }
@@ -202,14 +203,14 @@ static bool unroll(struct scope *scope, const struct mlir_call *call, bool *done
 		values[counter] = mlir_add_number(
 			scope->model, start + pass * step, &call->types.at[counter], call->line);
 		for (size_t i = 0; i < count; i++)
-			bind(&inner, argument(call, body, i), values[i]);
+			scope_bind(&inner, argument(call, body, i), values[i]);
 		if (inner.depth > INLINE_DEPTH_MOST || !put_calls(&inner, body))
 			return false;
 		for (size_t i = 0; i < count; i++)
 			values[i] = find_operand(&inner, body->returns.at[i]);
 	}
 	for (size_t i = 0; i < count; i++)
-		bind(scope, call->results.at[i], values[i]);
+		scope_bind(scope, call->results.at[i], values[i]);
 	return true;
 }
 
@@ -223,13 +224,14 @@ static bool put_function(
 		return false;
 	}
 	for (size_t i = 0; i < call->operands.count && i < function->arguments.count; i++)
-		bind(&inner, function->arguments.at[i], find_operand(scope, call->operands.at[i]));
+		scope_bind(&inner, function->arguments.at[i],
+			find_operand(scope, call->operands.at[i]));
 	if (!put_calls(&inner, function))
 		return false;
 	for (size_t i = 0; i < call->results.count && i < function->returns.count; i++) {
 		int v = find_operand(&inner, function->returns.at[i]);
 		if (v >= 0)
-			bind(scope, call->results.at[i], v);
+			scope_bind(scope, call->results.at[i], v);
 	}
 	return true;
 }
@@ -268,8 +270,8 @@ static bool put_call(struct scope *scope, const struct mlir_call *call)
 		struct mlir_type none = {0};
 		const struct mlir_type *type = i < call->types.count ? &call->types.at[i] : &none;
 		outputs[made.output_count++] =
-			add_value(model, empty ? "\1" : call->results.at[i], type, call->line);
-		bind(scope, call->results.at[i], outputs[i]);
+			mlir_add_value(model, empty ? "\1" : call->results.at[i], type, call->line);
+		scope_bind(scope, call->results.at[i], outputs[i]);
 	}
 	if (empty)
 		return true;
@@ -319,11 +321,11 @@ bool mlir_read(struct model *model, const char *text)
 	}
 	for (size_t i = 0; i < main->arguments.count; i++) {
 		const char *label = main->labels.at[i];
-		int v = add_value(model, label ? label : main->arguments.at[i], &main->types.at[i],
-			main->line);
+		int v = mlir_add_value(model, label ? label : main->arguments.at[i],
+			&main->types.at[i], main->line);
 		model->values.at[v].input = true;
 		model->values.at[v].weight = main->parameters.at[i];
-		bind(&scope, main->arguments.at[i], v);
+		scope_bind(&scope, main->arguments.at[i], v);
 	}
 	if (!put_calls(&scope, main))
 		return false;

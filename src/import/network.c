@@ -113,7 +113,7 @@ static const char *name_shape(struct network_writing *w, const char *kind, const
 	return w->shapes.at[known].name;
 }
 
-static void add_layer(struct network_writing *w, const struct statement *statement)
+static void network_writing_add_layer(struct network_writing *w, const struct statement *statement)
 {
 	struct build *b = w->b;
 	struct text dimensions = text_open(b->arena), spaces = text_open(b->arena),
@@ -157,7 +157,7 @@ const char *build_network(struct build *b)
 	for (size_t s = 0; s < b->statements.count; s++) {
 		const struct statement *statement = &b->statements.at[s];
 		if (statement->live && statement_multiplies(statement))
-			add_layer(&w, statement);
+			network_writing_add_layer(&w, statement);
 		else
 			w.others += statement->live;
 	}

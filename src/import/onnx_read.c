@@ -258,7 +258,7 @@ static bool onnx_read_value(struct reading_onnx *r, const Onnx__ValueInfoProto *
 	return true;
 }
 
-static bool read_attribute(
+static bool onnx_read_attribute(
 	struct reading_onnx *r, const Onnx__AttributeProto *from, struct attribute *out)
 {
 	struct arena *arena = r->model->arena;
@@ -314,7 +314,7 @@ static const char *resolve(struct reading_onnx *r, const struct onnx_scope *scop
 	return arena_text(r->model->arena, name);
 }
 
-static void bind(
+static void onnx_bind(
 	struct reading_onnx *r, struct onnx_scope *scope, const char *name, const char *target)
 {
 	if (name && name[0] && names_find(&scope->names, name) < 0) {
@@ -367,7 +367,7 @@ static bool read_function(struct reading_onnx *r, const Onnx__NodeProto *node,
 		return false;
 	scope.closed = true;
 	for (size_t i = 0; i < function->n_input; i++)
-		bind(r, &scope, function->input[i],
+		onnx_bind(r, &scope, function->input[i],
 			i < node->n_input && node->input[i][0] ? resolve(r, outer, node->input[i])
 							       : "");
 	for (size_t i = 0; i < function->n_node; i++)
@@ -426,7 +426,7 @@ static bool read_inside(
 {
 	for (size_t i = 0; i < graph->n_node; i++)
 		for (size_t k = 0; k < graph->node[i]->n_output; k++)
-			bind(r, scope, graph->node[i]->output[k],
+			onnx_bind(r, scope, graph->node[i]->output[k],
 				arena_format(r->model->arena, "%s/%s", scope->prefix,
 					graph->node[i]->output[k]));
 	for (size_t i = 0; i < graph->n_initializer; i++) {
@@ -500,10 +500,10 @@ static bool unroll(struct reading_onnx *r, const Onnx__NodeProto *node,
 			return false;
 		const char *at = arena_format(r->model->arena, "%s/pass", scope.prefix),
 			   *on = arena_format(r->model->arena, "%s/on", scope.prefix);
-		bind(r, &scope, body->input[0]->name, onnx_add_number(r, at, pass, "int64"));
-		bind(r, &scope, body->input[1]->name, onnx_add_number(r, on, 1, "bool"));
+		onnx_bind(r, &scope, body->input[0]->name, onnx_add_number(r, at, pass, "int64"));
+		onnx_bind(r, &scope, body->input[1]->name, onnx_add_number(r, on, 1, "bool"));
 		for (size_t k = 0; k < carried; k++)
-			bind(r, &scope, body->input[2 + k]->name, values[k]);
+			onnx_bind(r, &scope, body->input[2 + k]->name, values[k]);
 		if (!read_inside(r, body, &scope))
 			return false;
 		for (size_t k = 0; k < carried; k++)
@@ -544,7 +544,7 @@ static bool read_inlined(struct reading_onnx *r, const Onnx__NodeProto *node,
 }
 
 /* An attribute of a function may be one of its call's. */
-static bool read_attributes(struct reading_onnx *r, const Onnx__NodeProto *node,
+static bool onnx_read_attributes(struct reading_onnx *r, const Onnx__NodeProto *node,
 	const struct onnx_scope *scope, struct model_call *call)
 {
 	struct attribute *attributes =
@@ -564,7 +564,7 @@ static bool read_attributes(struct reading_onnx *r, const Onnx__NodeProto *node,
 		}
 		if (!from)
 			continue;
-		if (!read_attribute(r, from, &attributes[call->attribute_count]))
+		if (!onnx_read_attribute(r, from, &attributes[call->attribute_count]))
 			return false;
 		attributes[call->attribute_count++].name =
 			arena_text(r->model->arena, name ? name : "");
@@ -591,7 +591,7 @@ static bool read_node(
 		outputs[i] = node->output[i][0]
 				     ? model_value(r->model, resolve(r, scope, node->output[i]))
 				     : -1;
-	if (!read_attributes(r, node, scope, &call))
+	if (!onnx_read_attributes(r, node, scope, &call))
 		return false;
 	call.input_count = (int)node->n_input;
 	call.output_count = (int)node->n_output;
@@ -639,7 +639,7 @@ static bool read_graph(struct reading_onnx *r, const Onnx__GraphProto *graph)
 }
 
 /* The whole message without its weights; false after complaining. */
-static bool load(struct model *model, const char *path, struct text *out)
+static bool onnx_load(struct model *model, const char *path, struct text *out)
 {
 	struct stat facts;
 	int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -671,7 +671,7 @@ bool onnx_read(struct model *model, const char *path, struct dim_settings *dims)
 {
 	struct reading_onnx reading = {.model = model, .dims = dims};
 	struct text bytes = text_open(model->arena);
-	if (!load(model, path, &bytes))
+	if (!onnx_load(model, path, &bytes))
 		return false;
 	Onnx__ModelProto *proto =
 		onnx__model_proto__unpack(NULL, bytes.length, (const uint8_t *)text_read(&bytes));

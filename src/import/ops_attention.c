@@ -264,7 +264,7 @@ int mean_attention_heads(struct build *b, const struct model_call *call, const c
 }
 
 /* x turned by angles, of which the halves (or neighbours) of the last dimension are the coordinates. */
-static int turn(struct build *b, int x, int cosine, int sine, bool neighbours)
+static int ops_attention_turn(struct build *b, int x, int cosine, int sine, bool neighbours)
 {
 	if (x < 0 || cosine < 0 || sine < 0)
 		return -1;
@@ -347,8 +347,8 @@ int mean_rotary(struct build *b, const struct model_call *call, const char *argu
 	if (x < 0)
 		return -1;
 	struct model_shape shape = view_at(b, x)->shape;
-	int v = turn(b, x, angles(b, call, at, &shape), angles(b, call, at + 1, &shape),
-		call_int(call, "interleaved", 0));
+	int v = ops_attention_turn(b, x, angles(b, call, at, &shape),
+		angles(b, call, at + 1, &shape), call_int(call, "interleaved", 0));
 	return parted ? join_heads(b, v) : v;
 }
 
@@ -377,8 +377,8 @@ int mean_attention_groups(struct build *b, const struct model_call *call, const 
 	}
 	for (int i = 0; i < 2 && call_int(call, "do_rotary", 0); i++) {
 		struct model_shape shape = view_at(b, parts[i])->shape;
-		parts[i] = turn(b, parts[i], angles(b, call, 7, &shape), angles(b, call, 8, &shape),
-			call_int(call, "rotary_interleaved", 0));
+		parts[i] = ops_attention_turn(b, parts[i], angles(b, call, 7, &shape),
+			angles(b, call, 8, &shape), call_int(call, "rotary_interleaved", 0));
 	}
 	int k = append(b, call, 3, parts[1], 1), v = append(b, call, 4, parts[2], 2);
 	if (call_int(call, "local_window_size", -1) > 0)

@@ -193,7 +193,7 @@ int mean_shift(struct build *b, const struct model_call *call, const char *way)
 }
 
 /* v towards 0 */
-static int cut(struct build *b, int v)
+static int ops_map_cut(struct build *b, int v)
 {
 	return build_map2(
 		b, "mul", build_map(b, "floor", build_map(b, "abs", v)), build_map(b, "sign", v));
@@ -208,7 +208,7 @@ int mean_divide(struct build *b, const struct model_call *call, const char *argu
 	       : view_at(b, v)->kind == VIEW_SPLAT
 		       ? view_splat(b, trunc(view_at(b, v)->splat), view_at(b, v)->dtype,
 				 &view_at(b, v)->shape)
-		       : cut(b, v);
+		       : ops_map_cut(b, v);
 }
 
 /* Infinite, on one side or on either. */
@@ -250,7 +250,7 @@ int mean_mod(struct build *b, const struct model_call *call, const char *argumen
 	int v = mean_input(b, call, 0), by = mean_input(b, call, 1);
 	int ratio = build_map2(b, "div", v, by);
 	bool cuts = argument[0] || call_int(call, "fmod", 0); /* as C does */
-	int whole = cuts ? cut(b, ratio) : build_map(b, "floor", ratio);
+	int whole = cuts ? ops_map_cut(b, ratio) : build_map(b, "floor", ratio);
 	return build_map2(b, "sub", v, build_map2(b, "mul", whole, by));
 }
 

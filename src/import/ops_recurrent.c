@@ -28,7 +28,7 @@ static int gate(struct build *b, const struct recurrent_layer *r, int v, int64_t
 }
 
 /* a + c; -1 stands for zeros. */
-static int plus(struct build *b, int a, int c)
+static int ops_recurrent_plus(struct build *b, int a, int c)
 {
 	return a < 0 ? c : c < 0 ? a : build_map2(b, "add", a, c);
 }
@@ -52,12 +52,12 @@ static int recur(
 /* Gates: input, output, forget, cell. */
 static int step_lstm(struct build *b, struct recurrent_layer *r, int input)
 {
-	int all = plus(b, input, recur(b, r, 0, r->gates, r->state));
+	int all = ops_recurrent_plus(b, input, recur(b, r, 0, r->gates, r->state));
 	int opens = active(b, r, 0, gate(b, r, all, 0)),
 	    gives = active(b, r, 0, gate(b, r, all, 1)), cell = active(b, r, 1, gate(b, r, all, 3));
 	int kept = r->cell < 0 ? -1
 			       : build_map2(b, "mul", active(b, r, 0, gate(b, r, all, 2)), r->cell);
-	r->cell = plus(b, kept, build_map2(b, "mul", opens, cell));
+	r->cell = ops_recurrent_plus(b, kept, build_map2(b, "mul", opens, cell));
 	r->state = build_map2(b, "mul", gives, active(b, r, 2, r->cell));
 	return r->state;
 }
@@ -66,16 +66,20 @@ static int step_lstm(struct build *b, struct recurrent_layer *r, int input)
 static int step_gru(struct build *b, struct recurrent_layer *r, int input)
 {
 	int64_t first = r->reset_after ? 3 : 2;
-	int all = plus(b, recur(b, r, 0, first, r->state), r->bias);
-	int update =
-		active(b, r, 0, plus(b, gate(b, r, input, 0), all < 0 ? -1 : gate(b, r, all, 0)));
+	int all = ops_recurrent_plus(b, recur(b, r, 0, first, r->state), r->bias);
+	int update = active(b, r, 0,
+		ops_recurrent_plus(b, gate(b, r, input, 0), all < 0 ? -1 : gate(b, r, all, 0)));
 	int reset =
-		all < 0 ? -1 : active(b, r, 0, plus(b, gate(b, r, input, 1), gate(b, r, all, 1)));
+		all < 0 ? -1
+			: active(b, r, 0,
+				  ops_recurrent_plus(b, gate(b, r, input, 1), gate(b, r, all, 1)));
 	int hidden = gate(b, r, input, 2);
 	if (r->reset_after && all >= 0)
-		hidden = plus(b, hidden, build_map2(b, "mul", reset, gate(b, r, all, 2)));
+		hidden = ops_recurrent_plus(
+			b, hidden, build_map2(b, "mul", reset, gate(b, r, all, 2)));
 	else if (r->state >= 0)
-		hidden = plus(b, hidden, recur(b, r, 2, 1, build_map2(b, "mul", reset, r->state)));
+		hidden = ops_recurrent_plus(
+			b, hidden, recur(b, r, 2, 1, build_map2(b, "mul", reset, r->state)));
 	hidden = active(b, r, 1, hidden);
 	r->state = r->state < 0 ? build_map2(b, "sub", hidden, build_map2(b, "mul", update, hidden))
 				: build_map2(b, "add", hidden,
@@ -86,7 +90,7 @@ static int step_gru(struct build *b, struct recurrent_layer *r, int input)
 
 static int step_rnn(struct build *b, struct recurrent_layer *r, int input)
 {
-	r->state = active(b, r, 0, plus(b, input, recur(b, r, 0, 1, r->state)));
+	r->state = active(b, r, 0, ops_recurrent_plus(b, input, recur(b, r, 0, 1, r->state)));
 	return r->state;
 }
 

@@ -40,7 +40,7 @@ static int resize_by_table(struct build *b, int v, int axis, int64_t to)
 }
 
 /* a (1 - part) + c part */
-static int mix(struct build *b, int a, int c, double part)
+static int ops_resize_mix(struct build *b, int a, int c, double part)
 {
 	if (part == 0)
 		return a;
@@ -69,7 +69,8 @@ static int interpolate_phases(struct build *b, int v, int axis, int64_t factor, 
 		apart.size[h] = h == axis + 1 ? 1 : whole.size[h - (h > axis)];
 	for (int64_t p = 0; p < factor; p++) {
 		double off = source_position(places, p, size, size * factor, (double)factor);
-		int part = off < 0 ? mix(b, v, before, -off) : mix(b, v, after, off);
+		int part = off < 0 ? ops_resize_mix(b, v, before, -off)
+				   : ops_resize_mix(b, v, after, off);
 		parts[p] = view_reshape(b, part, &apart);
 		if (parts[p] < 0)
 			return -1;
@@ -143,7 +144,7 @@ static double image_factor(const struct attribute *given, int h)
 }
 
 /* Extents or factors of all dimensions, or of those that `axes` names; false: they are computed. */
-static bool read_extents(struct build *b, const struct model_call *call,
+static bool ops_resize_read_extents(struct build *b, const struct model_call *call,
 	const struct model_shape *from, int64_t *to, double *factors)
 {
 	enum { SIZES = 3 };
@@ -203,7 +204,7 @@ int mean_upsample(struct build *b, const struct model_call *call, const char *ar
 		bool good = factors[h] >= 1 && factors[h] < 1e6;
 		to[h] = good ? from.size[h] * (int64_t)factors[h] : 0;
 	}
-	if (!mean_is_ttir(call) && !read_extents(b, call, &from, to, factors))
+	if (!mean_is_ttir(call) && !ops_resize_read_extents(b, call, &from, to, factors))
 		return -1;
 	for (int h = 0; h < from.rank && v >= 0; h++)
 		v = resize_axis(b, v, h, to[h], factors[h], &how);

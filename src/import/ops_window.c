@@ -150,7 +150,7 @@ int mean_convolution_last(struct build *b, const struct model_call *call, const 
 }
 
 /* Along dimension h + 2 of z, whose dimension h + 3 is the window: sums of what windows overlap. */
-static int overlap(struct build *b, int z, int h, int64_t stride)
+static int ops_window_overlap(struct build *b, int z, int h, int64_t stride)
 {
 	int64_t none[MODEL_RANK_MOST] = {0}, low[MODEL_RANK_MOST] = {0},
 		high[MODEL_RANK_MOST] = {0};
@@ -216,7 +216,7 @@ static int transpose_window(
 		&zs);
 	for (int d = 0; d < n && v >= 0; d++) {
 		int64_t low[MODEL_RANK_MOST] = {0}, high[MODEL_RANK_MOST] = {0};
-		v = overlap(b, v, d, window->stride[d]);
+		v = ops_window_overlap(b, v, d, window->stride[d]);
 		int64_t size = (from.size[2 + d] - 1) * window->stride[d] + by.size[2 + d] -
 			       window->low[d] - window->high[d] + more[d];
 		if (v < 0 || size < 1)
@@ -281,7 +281,8 @@ static int convolve_ttir(struct build *b, const struct model_call *call)
 }
 
 /* "b 0 1 f x 0 1 i o b 0 1 f": where batch or output channels, channels, and spatial dimensions are. */
-static bool read_numbers(struct build *b, const char *text, int rank, int order[3][MODEL_RANK_MOST])
+static bool ops_window_read_numbers(
+	struct build *b, const char *text, int rank, int order[3][MODEL_RANK_MOST])
 {
 	int list = 0, at = 0;
 	for (; *text; text++) {
@@ -404,7 +405,8 @@ static int convolve_hlo(struct build *b, const struct model_call *call)
 		.spatial = rank - 2, .groups = call_int(call, "feature_group_count", 1)};
 	if (rank < 2 || view_at(b, w)->shape.rank != rank)
 		return build_fail(b, "weights of another rank");
-	if (!read_named_numbers(call, rank, order) && !read_numbers(b, text, rank, order))
+	if (!read_named_numbers(call, rank, order) &&
+		!ops_window_read_numbers(b, text, rank, order))
 		return -1;
 	x = view_permute(b, x, order[0]);
 	w = view_permute(b, w, order[1]);

@@ -671,7 +671,7 @@ static struct view_index alone(int loop)
 }
 
 /* Walks axis h of read i by a loop alone. */
-static void walk(struct build *b, struct statement *made, int i, int h, int loop)
+static void statements_walk(struct build *b, struct statement *made, int i, int h, int loop)
 {
 	made->reads[i].index[h] = alone(loop);
 	axes_join(&b->axes, made->loops[loop], view_at(b, made->reads[i].view)->axis[h]);
@@ -734,16 +734,16 @@ static int convolve_groups(
 	made->read_count = 2;
 	made->reads[0].view = x;
 	made->reads[1].view = w;
-	walk(b, made, 0, 0, 0);
-	walk(b, made, 0, 1, 1);
-	walk(b, made, 1, 0, 1);
-	walk(b, made, 1, 1, 2);
+	statements_walk(b, made, 0, 0, 0);
+	statements_walk(b, made, 0, 1, 1);
+	statements_walk(b, made, 1, 0, 1);
+	statements_walk(b, made, 1, 1, 2);
 	int c = statement_add_loop(b, made, view_at(b, x)->axis[2]);
-	walk(b, made, 0, 2, c);
-	walk(b, made, 1, 2, c);
+	statements_walk(b, made, 0, 2, c);
+	statements_walk(b, made, 1, 2, c);
 	int r = add_window(b, made, window, 3);
 	for (int d = 0; d < window->spatial; d++)
-		walk(b, made, 1, 3 + d, r + d);
+		statements_walk(b, made, 1, 3 + d, r + d);
 	int made_view = made->writes[0];
 	for (int d = 0; d < window->spatial; d++)
 		out->size[2 + d] = shape.size[3 + d];
@@ -774,18 +774,18 @@ int build_convolution(struct build *b, int x, int w, const struct window *window
 	made->read_count = 2;
 	made->reads[0].view = x;
 	made->reads[1].view = w;
-	walk(b, made, 0, 0, 0);
-	walk(b, made, 1, 0, 1);
+	statements_walk(b, made, 0, 0, 0);
+	statements_walk(b, made, 1, 0, 1);
 	if (depthwise) {
-		walk(b, made, 0, 1, 1);
+		statements_walk(b, made, 0, 1, 1);
 	} else {
 		int c = statement_add_loop(b, made, view_at(b, x)->axis[1]);
-		walk(b, made, 0, 1, c);
-		walk(b, made, 1, 1, c);
+		statements_walk(b, made, 0, 1, c);
+		statements_walk(b, made, 1, 1, c);
 	}
 	int r = add_window(b, made, window, 2);
 	for (int d = 0; d < window->spatial; d++)
-		walk(b, made, 1, 2 + d, r + d);
+		statements_walk(b, made, 1, 2 + d, r + d);
 	return made->writes[0];
 }
 
@@ -803,8 +803,8 @@ int build_pool(struct build *b, int x, const char *function, const struct window
 		return -1;
 	made->read_count = 1;
 	made->reads[0].view = x;
-	walk(b, made, 0, 0, 0);
-	walk(b, made, 0, 1, 1);
+	statements_walk(b, made, 0, 0, 0);
+	statements_walk(b, made, 0, 1, 1);
 	add_window(b, made, window, 2);
 	return made->writes[0];
 }

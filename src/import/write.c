@@ -127,7 +127,8 @@ static bool taken(const struct workload_writing *w, const char *name, int loop, 
 }
 
 /* "d64", of a class that is not alike "d64_b", and where one op walks both "d64_c". */
-static const char *name_dimension(struct workload_writing *w, int64_t extent, int loop, int factor)
+static const char *workload_writing_name_dimension(
+	struct workload_writing *w, int64_t extent, int loop, int factor)
 {
 	for (int i = 0;; i++) {
 		const char *name =
@@ -157,7 +158,7 @@ static void writing_name_loops(struct workload_writing *w, const struct statemen
 				w->loop_names[l][f] = "";
 				continue;
 			}
-			w->loop_names[l][f] = name_dimension(w, sizes[f], l, f);
+			w->loop_names[l][f] = workload_writing_name_dimension(w, sizes[f], l, f);
 			total++;
 		}
 	}

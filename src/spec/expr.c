@@ -301,7 +301,7 @@ static const struct function *expr_find_function(const char *name)
 	return NULL;
 }
 
-static bool parse_call(struct parser *p, const char *name, size_t from, struct value *out)
+static bool parser_parse_call(struct parser *p, const char *name, size_t from, struct value *out)
 {
 	const struct function *function = expr_find_function(name);
 	size_t name_end = from + strlen(name);
@@ -374,7 +374,7 @@ static bool parse_name(struct parser *p, struct value *out)
 	if (p->at - from >= WORD_MOST)
 		return parser_fail(p, from, end, "unknown variable '%s...'", word);
 	if (expr_take(p, "("))
-		return parse_call(p, word, from, out) && parse_unit(p, out);
+		return parser_parse_call(p, word, from, out) && parse_unit(p, out);
 	p->at = variable_end(p, from, end, variable);
 	if (p->at > from)
 		return variables_find(p, variable, from, out);

@@ -71,7 +71,7 @@ const struct field *noun_find(const struct noun *noun, const char *key)
 }
 
 /* Reads a list of whole numbers or sizes. */
-static void read_numbers(
+static void field_read_numbers(
 	struct reader *map, const struct field *field, enum need need, struct numbers *out)
 {
 	const struct node *list = read_list(map, field->key, need);
@@ -107,7 +107,7 @@ static void read_several(struct reader *map, const struct field *field, enum nee
 	if (has_words(field))
 		read_texts(map, field->key, need, &texts->at, &texts->count);
 	else
-		read_numbers(map, field, need, at);
+		field_read_numbers(map, field, need, at);
 }
 
 static void put_number(const struct field *field, void *at, int64_t number)
@@ -127,7 +127,8 @@ static int64_t number_at(const struct field *field, const void *at)
 					    : *(const int64_t *)at;
 }
 
-static const struct node *read_kept(struct reader *map, const struct field *field, enum need need)
+static const struct node *field_read_kept(
+	struct reader *map, const struct field *field, enum need need)
 {
 	bool is_map = field->shape == SHAPE_NAMED ||
 		      (field->shape == SHAPE_ONE &&
@@ -144,7 +145,7 @@ static void read_place(struct reader *map, const struct field *field, void *at, 
 	int64_t number;
 	int word;
 	if (field->keep) {
-		*(const struct node **)at = read_kept(map, field, need);
+		*(const struct node **)at = field_read_kept(map, field, need);
 		return;
 	}
 	if (field->shape != SHAPE_ONE) {

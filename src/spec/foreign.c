@@ -43,7 +43,7 @@ static bool foreign_is_name(char c)
 }
 
 /* Behind blanks and comments. */
-static size_t skip(const char *text, size_t length, size_t at)
+static size_t foreign_skip(const char *text, size_t length, size_t at)
 {
 	while (at < length) {
 		const char *end = NULL;
@@ -67,22 +67,22 @@ static size_t skip(const char *text, size_t length, size_t at)
 static bool begins_with_setting(const struct source *source)
 {
 	const char *text = source->bytes;
-	size_t length = source->length, at = skip(text, length, 0);
+	size_t length = source->length, at = foreign_skip(text, length, 0);
 	for (;;) {
 		size_t from = at;
 		while (at < length && foreign_is_name(text[at]))
 			at++;
 		bool named = at > from && isalpha((unsigned char)text[from]);
-		at = skip(text, length, at);
+		at = foreign_skip(text, length, at);
 		if (!named || at >= length)
 			return false;
 		if (text[at] == '=')
 			return true;
 		if (text[at] != ':')
 			return false;
-		at = skip(text, length, at + 1);
+		at = foreign_skip(text, length, at + 1);
 		while (at < length && (text[at] == '(' || text[at] == '{'))
-			at = skip(text, length, at + 1);
+			at = foreign_skip(text, length, at + 1);
 	}
 }
 
@@ -111,7 +111,7 @@ static struct span find_name(struct cfg_builder *b, const config_setting_t *sett
 		if (strncmp(b->text + at, name, size) != 0 ||
 			(at && foreign_is_name(b->text[at - 1])))
 			continue;
-		size_t behind = skip(b->text, b->source->length, at + size);
+		size_t behind = foreign_skip(b->text, b->source->length, at + size);
 		if (b->text[behind] != '=' && b->text[behind] != ':')
 			continue;
 		b->at = behind + 1;
@@ -147,7 +147,7 @@ static const char *number_text(struct cfg_builder *b, const config_setting_t *se
 
 static const struct node *compose_scalar(struct cfg_builder *b, const config_setting_t *setting)
 {
-	size_t from = skip(b->text, b->source->length, b->at);
+	size_t from = foreign_skip(b->text, b->source->length, b->at);
 	struct node *node = add_node(b, NODE_SCALAR, from, from + 1);
 	const char *text = "";
 	switch (config_setting_type(setting)) {
@@ -186,7 +186,7 @@ static void cfg_weigh(struct node *parent, const struct node *child)
 
 static const struct node *compose_group(struct cfg_builder *b, const config_setting_t *setting)
 {
-	size_t from = skip(b->text, b->source->length, b->at);
+	size_t from = foreign_skip(b->text, b->source->length, b->at);
 	bool map = config_setting_is_group(setting), root = config_setting_is_root(setting);
 	struct node *node = add_node(b, map ? NODE_MAP : NODE_LIST, from, from + !root);
 	size_t count = (size_t)config_setting_length(setting);
@@ -368,8 +368,8 @@ static const struct node *scalar(
 	return node;
 }
 
-static const struct node *list(const struct printing *printing, const struct node *const *items,
-	size_t count, struct span span)
+static const struct node *foreign_list(const struct printing *printing,
+	const struct node *const *items, size_t count, struct span span)
 {
 	struct node *node = arena_new(printing->arena, struct node);
 	*node = (struct node){.kind = NODE_LIST,
@@ -434,7 +434,7 @@ static void refuse_more(struct printing *printing, const char *what)
 }
 
 /* "Weights:96 (96) Inputs:18 (18) ]" */
-static void read_kept(struct printing *printing, struct printed_level *level)
+static void foreign_read_kept(struct printing *printing, struct printed_level *level)
 {
 	while (!printing_take(printing, "]") && printing->at < printing->end) {
 		if (printing_take(printing, "(")) {
@@ -480,7 +480,7 @@ static void read_level(struct printing *printing)
 		.name = arena_format(printing->arena, "%.*s", (int)length, name),
 		.span = source_span(printing->source, from, from + length)};
 	printing_take(printing, "[");
-	read_kept(printing, level);
+	foreign_read_kept(printing, level);
 }
 
 /* "for K in [0:16)", "for K in [0:4,3) (Spatial-X)" */
@@ -552,11 +552,11 @@ static struct node_entry words(const struct printing *printing, const struct pri
 {
 	return (struct node_entry){.key = key,
 		.key_span = level->span,
-		.value = list(printing, items, count, level->span)};
+		.value = foreign_list(printing, items, count, level->span)};
 }
 
 /* The loops of one kind, innermost first: factors, permutation, and how many run along X. */
-static const struct node *make_loops(
+static const struct node *foreign_make_loops(
 	const struct printing *printing, const struct printed_level *level, bool spatial)
 {
 	struct array(const struct node *) factors = {0}, order = {0};
@@ -618,14 +618,14 @@ static const struct node *make_mapping(const struct printing *printing)
 		const struct printed_level *level = &printing->levels.at[i];
 		*array_add(printing->arena, &directives) = make_places(printing, level);
 		for (int spatial = 0; spatial < 2; spatial++) {
-			const struct node *loops = make_loops(printing, level, spatial);
+			const struct node *loops = foreign_make_loops(printing, level, spatial);
 			if (loops)
 				*array_add(printing->arena, &directives) = loops;
 		}
 	}
 	const struct node_entry entry = {.key = "mapping",
 		.key_span = span,
-		.value = list(printing, directives.at, directives.count, span)};
+		.value = foreign_list(printing, directives.at, directives.count, span)};
 	return map(printing, &entry, 1, span);
 }
 

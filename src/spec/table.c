@@ -35,7 +35,7 @@ struct span table_row_span(const struct table *table)
 	return part(table, table->row_from, table->row_to);
 }
 
-static bool is_blank(char c)
+static bool table_is_blank(char c)
 {
 	return c == ' ' || c == '\t';
 }
@@ -58,7 +58,7 @@ static bool table_find_row(struct table *table)
 				break;
 			table->inner += end > 0;
 			end = 0;
-			content |= !is_blank(*at);
+			content |= !table_is_blank(*at);
 		}
 		table->row_to = table->at;
 		table->at += end;
@@ -104,7 +104,7 @@ static size_t read_quoted(struct table *table, size_t at, struct table_cell *cel
 		return SIZE_MAX;
 	}
 	cell->to = ++at;
-	while (at < table->row_to && is_blank(bytes[at]))
+	while (at < table->row_to && table_is_blank(bytes[at]))
 		at++;
 	if (at < table->row_to && bytes[at] != ',') {
 		table_refuse(table, part(table, at, at + 1),
@@ -120,7 +120,7 @@ static size_t read_bare(struct table *table, size_t at, struct table_cell *cell,
 	const char *comma = memchr(bytes + at, ',', table->row_to - at);
 	size_t end = comma ? (size_t)(comma - bytes) : table->row_to;
 	cell->to = end;
-	while (cell->to > cell->from && is_blank(bytes[cell->to - 1]))
+	while (cell->to > cell->from && table_is_blank(bytes[cell->to - 1]))
 		cell->to--;
 	memcpy(*text, bytes + at, cell->to - at);
 	*text += cell->to - at;
@@ -139,7 +139,7 @@ static size_t read_cells(struct table *table)
 	char *text = table->texts;
 	for (;; at++) {
 		struct table_cell *cell = add_cell(table, count++);
-		while (at < table->row_to && is_blank(bytes[at]))
+		while (at < table->row_to && table_is_blank(bytes[at]))
 			at++;
 		*cell = (struct table_cell){text, at, at};
 		at = at < table->row_to && bytes[at] == '"' ? read_quoted(table, at, cell, &text)

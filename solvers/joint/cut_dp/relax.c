@@ -369,7 +369,7 @@ static int64_t *new_bounds(struct relaxation *relaxation, int64_t value)
 	return bounds;
 }
 
-static bool reach(void *context, const struct cut_step *step)
+static bool cut_step_reach(void *context, const struct cut_step *step)
 {
 	struct relaxation *relaxation = context;
 	const struct frame *frame = relaxation->frame;
@@ -432,7 +432,7 @@ static bool keep_changed(struct relaxation *relaxation)
 	size_t arrived = kept->count;
 	relaxation->waiting.count = 0;
 	for (size_t k = 0; k < arrived; k++)
-		if (!take_steps(relaxation, kept->at[k], true, reach))
+		if (!take_steps(relaxation, kept->at[k], true, cut_step_reach))
 			return false;
 	for (size_t i = 0; i < relaxation->waiting.count; i++) {
 		uint32_t state = relaxation->waiting.at[i];
@@ -442,7 +442,7 @@ static bool keep_changed(struct relaxation *relaxation)
 		if (node->fate != KEPT)
 			*array_add(relaxation->arena, kept) = state;
 		node->fate = KEPT;
-		if (!take_steps(relaxation, state, true, reach))
+		if (!take_steps(relaxation, state, true, cut_step_reach))
 			return false;
 	}
 	return true;
@@ -501,7 +501,7 @@ static bool go_forward(struct relaxation *relaxation, int cut)
 	if (!keep_changed(relaxation))
 		return false;
 	for (size_t k = 0; k < kept->count && cut < relaxation->to; k++)
-		if (!take_steps(relaxation, kept->at[k], false, reach))
+		if (!take_steps(relaxation, kept->at[k], false, cut_step_reach))
 			return false;
 	visit_lessers(relaxation, cut, add_lesser);
 	return true;
@@ -654,7 +654,7 @@ static void begin_at(struct relaxation *relaxation, const uint16_t *codes, const
 		completion_start(relaxation->frame, node->costs);
 }
 
-static void begin(struct relaxation *relaxation)
+static void relaxation_begin(struct relaxation *relaxation)
 {
 	const struct potential *potential = relaxation->begin;
 	uint16_t codes[CUT_SLOTS_MOST];
@@ -670,7 +670,7 @@ bool relax_run(struct relaxation *relaxation, size_t width, int64_t limit, bool 
 	relaxation->width = width;
 	relaxation->limit = limit;
 	relaxation->is_free = is_free;
-	begin(relaxation);
+	relaxation_begin(relaxation);
 	for (int c = relaxation->from; c <= relaxation->to; c++) {
 		if (!go_forward(relaxation, c))
 			return false;
@@ -726,7 +726,7 @@ struct relaxations relaxations_open(
 		.states = 1};
 }
 
-static void add_space(struct relaxations *relaxations)
+static void relaxations_add_space(struct relaxations *relaxations)
 {
 	const struct coarse_space none = {.frame = relaxations->relaxed};
 	int distinct = relaxations->before.distinct;
@@ -748,7 +748,7 @@ static void add_space(struct relaxations *relaxations)
 const struct state_space *relaxations_space(struct relaxations *relaxations, int level)
 {
 	if (level == relaxations->count)
-		add_space(relaxations);
+		relaxations_add_space(relaxations);
 	return relaxations->spaces[level];
 }
 

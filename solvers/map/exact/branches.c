@@ -344,7 +344,7 @@ bool nest_floors_add(struct nest_floors *floors, struct arena *tiles, struct nes
 	return true;
 }
 
-static const struct nest_search *search_of(const struct outer_branches *choices)
+static const struct nest_search *outer_branches_search(const struct outer_branches *choices)
 {
 	return choices->frame->search;
 }
@@ -352,7 +352,7 @@ static const struct nest_search *search_of(const struct outer_branches *choices)
 void outer_branch_set(const struct outer_branches *branches, const struct outer_branch *branch,
 	struct mapping *mapping)
 {
-	const struct space *space = search_of(branches)->space;
+	const struct space *space = outer_branches_search(branches)->space;
 	spatial_bounds_set(&branches->spatial, space, branch->spatial, mapping);
 	for (int i = 0; i < space->free_count; i++)
 		if (branch->residency >> i & 1)
@@ -378,11 +378,11 @@ struct residencies {
 	struct nest_places places[SHAPE_SPACES_MOST];
 };
 
-static void find_places(
+static void residencies_find_places(
 	struct arena *arena, struct residencies *residencies, int t, const struct mapping *mapping)
 {
 	struct nest_view *view = &residencies->view;
-	const struct space *space = search_of(residencies->choices)->space;
+	const struct space *space = outer_branches_search(residencies->choices)->space;
 	struct nest_places *places = &residencies->places[t];
 	int mine[FREE_MOST], free_count = 0;
 	for (int i = 0; i < space->free_count; i++)
@@ -414,12 +414,13 @@ static bool find_residencies(struct arena *arena, const struct outer_branches *c
 	uint32_t spatial, struct residencies *out)
 {
 	struct mapping mapping;
-	spatial_bounds_set(&choices->spatial, search_of(choices)->space, spatial, &mapping);
+	spatial_bounds_set(
+		&choices->spatial, outer_branches_search(choices)->space, spatial, &mapping);
 	out->choices = choices;
 	nest_view_spread(choices->frame, &mapping, &out->view);
 	bool good = true;
-	for (int t = 0; t < search_of(choices)->shape->space_count; t++) {
-		find_places(arena, out, t, &mapping);
+	for (int t = 0; t < outer_branches_search(choices)->shape->space_count; t++) {
+		residencies_find_places(arena, out, t, &mapping);
 		good &= out->places[t].count > 0;
 	}
 	return good;
@@ -430,7 +431,7 @@ static void weigh_rest(const struct residencies *residencies, const struct nest_
 	struct nest_cost *out)
 {
 	out->sums = *so_far;
-	for (; t < search_of(residencies->choices)->shape->space_count; t++)
+	for (; t < outer_branches_search(residencies->choices)->shape->space_count; t++)
 		nest_sums_add(
 			residencies->view.frame, &out->sums, &residencies->places[t].least, 1);
 	out->array_cycles = residencies->view.skew_cycles;
@@ -442,7 +443,7 @@ static struct nest_sums base_of(const struct residencies *residencies)
 	struct nest_sums base;
 	memset(&base, 0, sizeof base);
 	base.at[0][0] = residencies->view.frame->macs *
-			search_of(residencies->choices)->hierarchy->compute_pj;
+			outer_branches_search(residencies->choices)->hierarchy->compute_pj;
 	return base;
 }
 
@@ -478,11 +479,11 @@ static void look_at(struct expansion *expansion, const struct nest_cost *so_far)
 	if (nest_cut_excludes(expansion->cut, &residencies->view, &cost))
 		return;
 	expansion->choice.bound = nest_cost_value(
-		&residencies->view, &cost, search_of(choices)->wishes.objectives.at[0]);
+		&residencies->view, &cost, outer_branches_search(choices)->wishes.objectives.at[0]);
 	*array_add(expansion->arena, &expansion->list) = expansion->choice;
 }
 
-static void expand(struct expansion *expansion, int t, const struct nest_sums *so_far)
+static void expansion_expand(struct expansion *expansion, int t, const struct nest_sums *so_far)
 {
 	struct residencies *residencies = &expansion->residencies;
 	const struct outer_branches *choices = residencies->choices;
@@ -495,7 +496,7 @@ static void expand(struct expansion *expansion, int t, const struct nest_sums *s
 	weigh_rest(residencies, so_far, t, &cost);
 	if (nest_cut_excludes(expansion->cut, &residencies->view, &cost))
 		return;
-	if (t == search_of(choices)->shape->space_count) {
+	if (t == outer_branches_search(choices)->shape->space_count) {
 		look_at(expansion, &cost);
 		return;
 	}
@@ -506,7 +507,7 @@ static void expand(struct expansion *expansion, int t, const struct nest_sums *s
 		nest_sums_add(choices->frame, &sums, &place->sums, 1);
 		expansion->choice.residency = before | place->residency;
 		nest_view_keep(&residencies->view, t, place->kept);
-		expand(expansion, t + 1, &sums);
+		expansion_expand(expansion, t + 1, &sums);
 	}
 	expansion->choice.residency = before;
 }
@@ -537,7 +538,7 @@ struct outer_branch_list outer_branches_expand(struct run *run, struct arena *ar
 		if (choices->cache)
 			expansion->floors = nest_floors_open(scratch, choices->options,
 				choices->cache, &expansion->residencies.view);
-		expand(expansion, 0, &base);
+		expansion_expand(expansion, 0, &base);
 	}
 	struct outer_branch_list list = {expansion->list.count, expansion->list.at, false};
 	if (expansion->stopped || !run_go_on(run, PLACES_TICKS))
@@ -569,7 +570,7 @@ static bool has_few_free(const struct space *space, int most)
 /* True if spatial bounds take as many instances of every block as they must. */
 static bool uses_blocks(const struct outer_branches *choices, uint32_t s)
 {
-	const struct nest_search *search = search_of(choices);
+	const struct nest_search *search = outer_branches_search(choices);
 	struct mapping mapping;
 	bool good = true;
 	spatial_bounds_set(&choices->spatial, search->space, s, &mapping);
@@ -586,7 +587,7 @@ static bool uses_blocks(const struct outer_branches *choices, uint32_t s)
 /* Those of the spatial bounds for which every dataspace has a home. */
 static void weigh_spatial(struct run *run, struct outer_branches *choices)
 {
-	const struct objectives *objectives = &search_of(choices)->wishes.objectives;
+	const struct objectives *objectives = &outer_branches_search(choices)->wishes.objectives;
 	struct arena *scratch = arena_open();
 	struct residencies *residencies = arena_new(scratch, struct residencies);
 	struct arena_mark mark = arena_mark(scratch);

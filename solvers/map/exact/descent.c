@@ -248,8 +248,8 @@ static const struct order_classes *found_classes(
 	return classes;
 }
 
-static const struct order_classes *find_classes(const struct order_book *book, struct run *run,
-	int j, uint32_t busy, const struct mapping *mapping)
+static const struct order_classes *order_book_find_classes(const struct order_book *book,
+	struct run *run, int j, uint32_t busy, const struct mapping *mapping)
 {
 	const struct nest_frame *frame = book->frame;
 	const struct space *space = frame->search->space;
@@ -293,7 +293,7 @@ const struct order_classes *order_book_find(struct order_book *book, struct run 
 	const struct order_classes *there = atomic_load(at);
 	if (there)
 		return there;
-	const struct order_classes *found = find_classes(book, run, j, busy, mapping);
+	const struct order_classes *found = order_book_find_classes(book, run, j, busy, mapping);
 	if (!found)
 		return NULL;
 	return atomic_compare_exchange_strong(at, &there, found) ? found : there;
@@ -476,7 +476,7 @@ static bool axes_fit(const struct nest_descent *descent, const struct tiling_lev
 
 /* Calls visit for every arrangement of the tiling levels in a mask, from level i on, and leaves the
  * one that was there. */
-static void arrange(struct nest_descent *descent, uint64_t mask, int i,
+static void nest_descent_arrange(struct nest_descent *descent, uint64_t mask, int i,
 	void (*visit)(struct nest_descent *descent, void *user), void *user)
 {
 	const struct space *space = nest_descent_search(descent)->space;
@@ -493,7 +493,7 @@ static void arrange(struct nest_descent *descent, uint64_t mask, int i,
 		space_level_arrange(space, level, k, &descent->mapping);
 		nest_descent_step(descent);
 		if (axes_fit(descent, level))
-			arrange(descent, mask, i + 1, visit, user);
+			nest_descent_arrange(descent, mask, i + 1, visit, user);
 	}
 	*row = kept;
 }
@@ -543,7 +543,7 @@ static void find_arranged(struct nest_descent *descent)
 	}
 }
 
-static int by_value(const void *a, const void *b)
+static int descent_by_value(const void *a, const void *b)
 {
 	const struct level_child *x = a, *y = b;
 	return (x->value > y->value) - (x->value < y->value);
@@ -641,7 +641,7 @@ static void count_outside(
 		for (int j = 1; j <= label->boundary; j++)
 			nest_descent_bound(descent, j, ones);
 		nest_descent_bound(descent, 0, left);
-		arrange(descent, mask, 0, count_once, &outside);
+		nest_descent_arrange(descent, mask, 0, count_once, &outside);
 	}
 	for (int t = 0; t < nest_descent_search(descent)->shape->space_count; t++) {
 		if (!crosses(descent, t, label->boundary))
@@ -717,7 +717,8 @@ static void nest_descent_finish(
 		orders = space_level_count(space, innermost, &descent->mapping);
 	for (uint64_t k = 0; k < orders && !descent->stopped; k++) {
 		space_level_arrange(space, innermost, k, &descent->mapping);
-		arrange(descent, descent->arranged[label->linked], 0, try_mapping, &bound);
+		nest_descent_arrange(
+			descent, descent->arranged[label->linked], 0, try_mapping, &bound);
 	}
 }
 
@@ -780,7 +781,8 @@ static void descend(struct nest_descent *descent, int j, const int *left,
 		return;
 	}
 	if (level.children.count)
-		qsort(level.children.at, level.children.count, sizeof *level.children.at, by_value);
+		qsort(level.children.at, level.children.count, sizeof *level.children.at,
+			descent_by_value);
 	for (size_t c = 0; c < level.children.count; c++) {
 		if (!descent->stopped)
 			nest_descent_go_on(descent, &level, &level.children.at[c], bound);

@@ -584,7 +584,7 @@ static double log_prime(const struct ilp_compact *compact, int d, int k)
 	return log((double)compact->frame->prime[d][k]);
 }
 
-static const struct nest_level *block_of(const struct ilp_compact *compact, int row)
+static const struct nest_level *ilp_compact_block(const struct ilp_compact *compact, int row)
 {
 	const struct nest_search *search = compact->frame->search;
 	return &search->hierarchy->levels[search->space->levels[row].level];
@@ -664,8 +664,8 @@ static void narrow_row(struct ilp_compact *compact, int row)
 		ilp_line_row(compact->milp, &line, log(1.5), INFINITY);
 	}
 	for (int axis = 0; axis < ILP_AXES && spatial; axis++) {
-		int64_t fan = axis == ILP_X ? block_of(compact, row)->fanout.x
-					    : block_of(compact, row)->fanout.y;
+		int64_t fan = axis == ILP_X ? ilp_compact_block(compact, row)->fanout.x
+					    : ilp_compact_block(compact, row)->fanout.y;
 		milp_row(compact->milp, -INFINITY, log((double)fan + 0.5));
 		for (int d = 0; d < frame->dimension_count; d++)
 			for (int k = 0; k < frame->prime_count[d]; k++)

@@ -177,8 +177,8 @@ static bool move_bound(
 }
 
 /* Gives a tiling level another order or other axes; false if the space has none such. */
-static bool arrange(const struct map_moves *moves, int i, const uint8_t *order, uint32_t axis,
-	struct mapping *mapping)
+static bool map_moves_arrange(const struct map_moves *moves, int i, const uint8_t *order,
+	uint32_t axis, struct mapping *mapping)
 {
 	uint8_t before[SHAPE_DIMENSIONS_MOST];
 	uint32_t x = along_x(moves, i, mapping);
@@ -198,7 +198,8 @@ static bool move_swap(
 			order[i] = (uint8_t)move->other;
 		else if (order[i] == move->other)
 			order[i] = (uint8_t)move->dimension;
-	return arrange(moves, move->level, order, along_x(moves, move->level, mapping), mapping);
+	return map_moves_arrange(
+		moves, move->level, order, along_x(moves, move->level, mapping), mapping);
 }
 
 bool map_move(const struct map_moves *moves, const struct map_move *move, struct mapping *mapping)
@@ -210,7 +211,7 @@ bool map_move(const struct map_moves *moves, const struct map_move *move, struct
 	case MAP_MOVE_SWAP:
 		return move_swap(moves, move, mapping);
 	case MAP_MOVE_AXIS:
-		return arrange(moves, move->level, order_at(moves, move->level, mapping),
+		return map_moves_arrange(moves, move->level, order_at(moves, move->level, mapping),
 			along_x(moves, move->level, mapping) ^ 1u << move->dimension, mapping);
 	case MAP_MOVE_KEEP:
 		mapping->residency[space->free[move->bit].space] ^= 1u
@@ -246,7 +247,7 @@ static struct map_move draw_bound(
 	return move;
 }
 
-static struct map_move draw(
+static struct map_move map_moves_draw(
 	const struct map_moves *moves, struct random *random, const struct mapping *mapping)
 {
 	const struct space *space = moves->space;
@@ -327,7 +328,7 @@ bool map_moves_step(const struct map_moves *moves, struct random *random, struct
 				return true;
 			continue;
 		}
-		struct map_move move = draw(moves, random, mapping);
+		struct map_move move = map_moves_draw(moves, random, mapping);
 		if (is_idle(moves, &move, mapping) || !map_move(moves, &move, mapping))
 			continue;
 		if (move.kind == MAP_MOVE_BOUND && below(random, EXCHANGES) == 0)

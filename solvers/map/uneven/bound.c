@@ -132,7 +132,7 @@ struct word_flow {
 	double multiplied;                 /* words between the innermost of them and multipliers */
 };
 
-static const struct nest_space *space_of(const struct nest_view *view, int t)
+static const struct nest_space *nest_view_space(const struct nest_view *view, int t)
 {
 	return &view->frame->spaces[t];
 }
@@ -186,7 +186,7 @@ static bool may_stay_open(const struct nest_view *view, const struct uneven_part
 static void follow_level(
 	const struct nest_view *view, const struct uneven_part *part, int j, struct word_flow *flow)
 {
-	uint32_t relevant = space_of(view, flow->t)->relevant;
+	uint32_t relevant = nest_view_space(view, flow->t)->relevant;
 	int dimension_count = view->frame->search->shape->dimension_count;
 	uint32_t run = 0;
 	for (int n = 0; n < dimension_count; n++) {
@@ -213,7 +213,7 @@ static bool moves_inside(const struct nest_view *view, const struct uneven_part 
 {
 	const struct hierarchy *hierarchy = view->frame->search->hierarchy;
 	double tile = 1;
-	for (uint32_t left = space_of(view, t)->relevant; left; left &= left - 1) {
+	for (uint32_t left = nest_view_space(view, t)->relevant; left; left &= left - 1) {
 		int d = __builtin_ctz(left);
 		tile *= fmin(real_extent(view, d), (double)part->least[d] * view->inside[c][d]);
 	}
@@ -221,10 +221,10 @@ static bool moves_inside(const struct nest_view *view, const struct uneven_part 
 	return size && tile > (double)size;
 }
 
-static void pass(const struct nest_view *view, int k, struct word_flow *flow)
+static void nest_view_pass(const struct nest_view *view, int k, struct word_flow *flow)
 {
 	int t = flow->t, c = view->chains[t].kept[k], p = view->chains[t].kept[k - 1];
-	uint32_t relevant = space_of(view, t)->relevant;
+	uint32_t relevant = nest_view_space(view, t)->relevant;
 	flow->served[k] = rounds(view, flow->cut, relevant, p, flow->words, flow->whole);
 	flow->entering[k] = rounds(view, flow->cut, relevant, c, flow->words, flow->whole);
 }
@@ -235,7 +235,7 @@ static void follow_plain(
 {
 	const struct shape *shape = view->frame->search->shape;
 	int t = flow->t, k = 1, last = view->chains[t].count - 1;
-	uint32_t relevant = space_of(view, t)->relevant;
+	uint32_t relevant = nest_view_space(view, t)->relevant;
 	flow->words = flow->whole = 1;
 	for (int d = 0; d < shape->dimension_count; d++) {
 		flow->cut[d] = INFINITY;
@@ -253,10 +253,10 @@ static void follow_plain(
 				flow->cut[d] = may_stay_open(view, part, d) ? INFINITY
 									    : (double)part->most[d];
 		for (; k <= last && view->chains[t].kept[k] == j - 1; k++)
-			pass(view, k, flow);
+			nest_view_pass(view, k, flow);
 	}
 	for (; k <= last; k++)
-		pass(view, k, flow);
+		nest_view_pass(view, k, flow);
 	static const double once[SHAPE_DIMENSIONS_MOST] = {
 		1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 	int innermost = view->chains[t].kept[last];
@@ -271,7 +271,7 @@ static void follow_plain(
 static void follow_sliding(const struct nest_view *view, struct word_flow *flow)
 {
 	const struct shape *shape = view->frame->search->shape;
-	const struct nest_space *space = space_of(view, flow->t);
+	const struct nest_space *space = nest_view_space(view, flow->t);
 	int last = view->chains[flow->t].count - 1, innermost = view->chains[flow->t].kept[last];
 	double macs = 1, group = 1;
 	flow->words = 1;
@@ -308,7 +308,7 @@ static void take_words(const struct nest_view *view, int t, int j, double reads,
 	nest_sums_add(view->frame, sums, &here, 1);
 }
 
-static void read_only(
+static void nest_view_read_only(
 	const struct nest_view *view, const struct word_flow *flow, struct nest_sums *sums)
 {
 	int last = view->chains[flow->t].count - 1;
@@ -323,7 +323,7 @@ static double group_of(const struct nest_view *view, int t, int p, int c)
 {
 	double group = 1;
 	for (int d = 0; d < view->frame->search->shape->dimension_count; d++)
-		if (!(space_of(view, t)->relevant >> d & 1))
+		if (!(nest_view_space(view, t)->relevant >> d & 1))
 			group *= view->inside[p][d] / view->inside[c][d];
 	return group;
 }
@@ -372,25 +372,26 @@ static void written(
 	}
 }
 
-static void add_space(
+static void nest_view_add_space(
 	const struct nest_view *view, const struct uneven_part *part, int t, struct nest_sums *sums)
 {
 	struct word_flow flow = {.t = t};
-	bool plain = space_of(view, t)->plain, adds = view->frame->search->shape->spaces[t].written;
-	if (space_of(view, t)->silent)
+	bool plain = nest_view_space(view, t)->plain,
+	     adds = view->frame->search->shape->spaces[t].written;
+	if (nest_view_space(view, t)->silent)
 		return;
 	if (plain)
 		follow_plain(view, part, &flow);
 	else
 		follow_sliding(view, &flow);
-	(adds ? written : read_only)(view, &flow, sums);
+	(adds ? written : nest_view_read_only)(view, &flow, sums);
 }
 
 /* Words of a dataspace for each tile that instances of a storage level may have at a time. */
 static double words_each(const struct nest_view *view, int t, int j)
 {
 	double words = 1;
-	for (uint32_t left = space_of(view, t)->relevant; left; left &= left - 1) {
+	for (uint32_t left = nest_view_space(view, t)->relevant; left; left &= left - 1) {
 		int d = __builtin_ctz(left);
 		words *= real_extent(view, d) * view->inside[j][d] /
 			 view->inside[view->frame->count][d];
@@ -450,7 +451,7 @@ struct score uneven_bound(const struct nest_view *view, const struct uneven_part
 	struct nest_cost cost;
 	memset(&cost.sums, 0, sizeof cost.sums);
 	for (int t = 0; t < view->frame->search->shape->space_count; t++)
-		add_space(view, part, t, &cost.sums);
+		nest_view_add_space(view, part, t, &cost.sums);
 	cost.array_cycles = array_cycles(view);
 	return score_of(view, &cost);
 }
@@ -484,7 +485,7 @@ struct score uneven_bound_anywhere(struct nest_view *view)
 			if (!view->chains[t].count)
 				continue;
 			memset(&sums, 0, sizeof sums);
-			add_space(view, &part, t, all ? &sums : &cost.sums);
+			nest_view_add_space(view, &part, t, all ? &sums : &cost.sums);
 			least_pj = fmin(least_pj, nest_meter(&sums, 0));
 		}
 		cost.sums.at[0][0] += least_pj;

@@ -250,7 +250,7 @@ static bool open_outer(struct uneven_tree *tree, uint32_t outer, uint64_t reside
 }
 
 /* Makes a branch the part at hand. */
-static void restore(struct uneven_tree *tree, const struct branch *branch)
+static void uneven_tree_restore(struct uneven_tree *tree, const struct branch *branch)
 {
 	struct uneven_part *part = &tree->part;
 	const uint32_t *in = branch->rests;
@@ -373,7 +373,7 @@ static void order(struct uneven_tree *tree)
 }
 
 /* An outer branch, with every residency. */
-static void begin(struct uneven_tree *tree, uint32_t outer)
+static void uneven_tree_begin(struct uneven_tree *tree, uint32_t outer)
 {
 	uint64_t count = space_residency_count(tree->frame.search->space);
 	for (uint64_t r = 0; r < count && !tree->stopped; r++) {
@@ -383,9 +383,9 @@ static void begin(struct uneven_tree *tree, uint32_t outer)
 	}
 }
 
-static void expand(struct uneven_tree *tree, const struct branch *branch)
+static void uneven_tree_expand(struct uneven_tree *tree, const struct branch *branch)
 {
-	restore(tree, branch);
+	uneven_tree_restore(tree, branch);
 	struct score bound = uneven_tree_bound(tree);
 	if (beaten(tree, &bound) || uneven_tree_split(tree))
 		return;
@@ -441,13 +441,13 @@ static void search(struct uneven_tree *tree)
 				fmin(nest_offers_best(&tree->offers), bound));
 		}
 		if (tree->next_outer < outer->count && outer->at[tree->next_outer].bound <= bound) {
-			begin(tree, (uint32_t)tree->next_outer++);
+			uneven_tree_begin(tree, (uint32_t)tree->next_outer++);
 			continue;
 		}
 		struct branch *branch = tree->heap.at[0];
 		tree->heap.at[0] = tree->heap.at[--tree->heap.count];
 		sift_down(tree->heap.at, tree->heap.count);
-		expand(tree, branch);
+		uneven_tree_expand(tree, branch);
 		*array_add(tree->arena, &tree->unused) = branch;
 	}
 	bound = fmin(nest_offers_best(&tree->offers), tree->stopped ? bound : INFINITY);

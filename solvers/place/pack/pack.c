@@ -57,7 +57,7 @@ static struct memo *memo_open(const struct state *state, struct arena *arena)
 	return memo;
 }
 
-static uint64_t mix(uint64_t z)
+static uint64_t pack_mix(uint64_t z)
 {
 	z = (z ^ (z >> 32)) * UINT64_C(0xd6e8feb86659fd93);
 	return z ^ (z >> 32);
@@ -73,8 +73,8 @@ static struct memo_key memo_key_of(const struct memo *memo, int from, int to)
 		if (level[i] == PLACED)
 			continue;
 		assert(memo->state->room->items[i].end <= to);
-		uint64_t mixed = mix((uint64_t)level[i] * UINT64_C(0x9e3779b97f4a7c15) +
-				     (uint64_t)(i + 1) * UINT64_C(0xbf58476d1ce4e5b9));
+		uint64_t mixed = pack_mix((uint64_t)level[i] * UINT64_C(0x9e3779b97f4a7c15) +
+					  (uint64_t)(i + 1) * UINT64_C(0xbf58476d1ce4e5b9));
 		key.high += mixed;
 		key.low += (mixed ^ (mixed >> 29)) * UINT64_C(0x94d049bb133111eb);
 	}
@@ -83,7 +83,7 @@ static struct memo_key memo_key_of(const struct memo *memo, int from, int to)
 
 static size_t memo_row(const struct memo *memo, struct memo_key key)
 {
-	return (size_t)mix(key.high ^ (key.low >> 7)) & (memo->rows - 1);
+	return (size_t)pack_mix(key.high ^ (key.low >> 7)) & (memo->rows - 1);
 }
 
 /* True if this state has failed; then the conflict becomes the one that it failed with. */
@@ -191,7 +191,7 @@ static int choose_items(const struct pack_search *search, int from, int to, int 
 	return chosen;
 }
 
-static void add_value(struct pack_search *search, int value)
+static void pack_search_add_value(struct pack_search *search, int value)
 {
 	if (search->value_count == search->value_room) {
 		int *old = search->values;
@@ -212,18 +212,18 @@ static bool is_better(const struct pack_search *search, int i, int j, int64_t fl
 }
 
 /* The best last; -1, to leave the floor empty, is tried last. */
-static void collect(struct pack_search *search, int s)
+static void pack_search_collect(struct pack_search *search, int s)
 {
 	const struct room *room = search->room;
 	const struct state *state = search->state;
 	size_t first = search->value_count;
 	if (state_slack(state, s) > 0)
-		add_value(search, -1), first++;
+		pack_search_add_value(search, -1), first++;
 	for (size_t k = room->section_first[s]; k < room->section_first[s + 1]; k++) {
 		int i = room->lives[k];
 		if (!state_may_stand(state, i, state->floor[s]))
 			continue;
-		add_value(search, i);
+		pack_search_add_value(search, i);
 		size_t at = search->value_count - 1;
 		for (; at > first && !is_better(search, i, search->values[at - 1], state->floor[s]);
 			at--)
@@ -319,7 +319,7 @@ static enum pack_outcome branch(struct pack_search *search, int from, int to, in
 	if (memo_find(search->memo, key))
 		return FAILED;
 	search->depth++;
-	collect(search, s);
+	pack_search_collect(search, s);
 	enum pack_outcome outcome = try_values(search, from, to, s, bottom);
 	search->value_count = bottom;
 	search->depth--;
@@ -349,7 +349,7 @@ static enum pack_outcome solve_sections(struct pack_search *search, int from, in
 			return FAILED;
 		}
 		size_t bottom = search->value_count;
-		collect(search, s);
+		pack_search_collect(search, s);
 		search->value_count = bottom;
 		if (!spend_node(search))
 			return ENDED;
@@ -412,7 +412,7 @@ static double pack_item_value(
 	return width * width * size;
 }
 
-static bool start(struct pack_search *search, uint64_t seed, enum pack_order order)
+static bool pack_search_start(struct pack_search *search, uint64_t seed, enum pack_order order)
 {
 	const struct room *room = search->room;
 	const double spread = PACK_NOISE_PERCENT / 100.0;
@@ -455,7 +455,7 @@ static enum verdict pack_search_run(struct pack_search *search, struct run *run,
 	search->failures_limit = failures;
 	search->nodes_limit = nodes ? search->nodes + nodes : 0;
 	search->is_out = false;
-	if (!start(search, seed, order))
+	if (!pack_search_start(search, seed, order))
 		return VERDICT_NO;
 	enum pack_outcome outcome = solve_part(search, 0, search->room->section_count);
 	run_spend(run, search->nodes - search->charged);

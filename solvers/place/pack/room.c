@@ -25,7 +25,7 @@ struct forming {
 	struct shapes shapes;
 };
 
-static void reject(struct forming *forming, int buffer)
+static void room_reject(struct forming *forming, int buffer)
 {
 	if (forming->shapes.culprit < 0)
 		forming->shapes.culprit = buffer;
@@ -90,7 +90,7 @@ static void check_members(struct forming *forming, const int *members, size_t co
 					forming->packing, (size_t)members[i], (size_t)members[j]) &&
 				!packing_may_take(
 					forming->packing, (size_t)members[j], (size_t)members[i]))
-				reject(forming, members[i]);
+				room_reject(forming, members[i]);
 		}
 }
 
@@ -109,10 +109,10 @@ static void join_rules(
 		if (!buffer->is_fixed)
 			continue;
 		if (*fixed >= 0 && *fixed != buffer->address)
-			reject(forming, members[0]);
+			room_reject(forming, members[0]);
 		*fixed = buffer->address;
 		if (*fixed < 0)
-			reject(forming, members[i]);
+			room_reject(forming, members[i]);
 	}
 }
 
@@ -139,7 +139,7 @@ static void add_shape(struct forming *forming, const int *members, size_t count,
 	int64_t alone = packing_alone(
 		shapes->reserved, shapes->reserved_count, forming->capacity, size, align, fixed);
 	if (alone == UNPLACED)
-		reject(forming, members[0]);
+		room_reject(forming, members[0]);
 	bool is_alone = shapes->piece_count == first;
 	for (size_t i = 0; i < count; i++) {
 		of[members[i]] = is_alone ? -1 : (int)shapes->count;
@@ -179,7 +179,7 @@ static void round_to_steps(struct forming *forming)
 		shapes->pieces[p].height = number_align_up(shapes->pieces[p].height, step);
 }
 
-static int64_t find_unit(const struct shapes *shapes)
+static int64_t shapes_find_unit(const struct shapes *shapes)
 {
 	int64_t unit = 0;
 	for (size_t p = 0; p < shapes->piece_count; p++)
@@ -205,7 +205,7 @@ static int64_t find_unit(const struct shapes *shapes)
 
 static void count_in_units(struct shapes *shapes)
 {
-	int64_t unit = shapes->unit = find_unit(shapes);
+	int64_t unit = shapes->unit = shapes_find_unit(shapes);
 	shapes->room /= unit;
 	for (size_t p = 0; p < shapes->piece_count; p++)
 		shapes->pieces[p].height /= unit;
@@ -269,7 +269,7 @@ struct room_dividing {
 	size_t pairs;
 };
 
-static void find_sections(struct room_dividing *dividing)
+static void room_dividing_find_sections(struct room_dividing *dividing)
 {
 	const struct shapes *shapes = dividing->shapes;
 	struct arena *scratch = arena_open();
@@ -464,7 +464,7 @@ struct rooms pack_rooms(const struct shapes *shapes, struct arena *arena)
 		arena_array(arena, struct section_span, shapes->count), 0,
 		arena_array(arena, int, shapes->count), 0};
 	struct rooms rooms = {0, arena_array(arena, struct room, shapes->count), false};
-	find_sections(&dividing);
+	room_dividing_find_sections(&dividing);
 	for (size_t i = 0; i < shapes->count; i++)
 		dividing.order[i] = (int)i;
 	if (shapes->count)

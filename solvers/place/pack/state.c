@@ -93,7 +93,7 @@ static bool add_height(struct boundaries *boundaries, struct boundary_side *side
 	return true;
 }
 
-static void update(
+static void boundaries_update(
 	struct boundaries *boundaries, struct boundary_side *side, const struct state *state)
 {
 	uint32_t left = 0;
@@ -112,7 +112,7 @@ static void update(
 }
 
 /* The least height from `height` that is at most `slack` above a sum; PLACED. */
-static int64_t reach(const struct boundary_side *side, int64_t height, int64_t slack)
+static int64_t boundary_side_reach(const struct boundary_side *side, int64_t height, int64_t slack)
 {
 	if (!side->sum_count)
 		return height;
@@ -135,13 +135,14 @@ static bool boundary_settle(struct state *state, int t)
 	if (height - left <= left_slack && height - right <= right_slack)
 		return true;
 	struct boundary_side *sides = &state->boundaries->sides[2 * t];
-	update(state->boundaries, &sides[0], state);
-	update(state->boundaries, &sides[1], state);
+	boundaries_update(state->boundaries, &sides[0], state);
+	boundaries_update(state->boundaries, &sides[1], state);
 	for (int64_t before = -1; before != height;) {
 		before = height;
-		int64_t more = reach(&sides[0], height - left, left_slack);
+		int64_t more = boundary_side_reach(&sides[0], height - left, left_slack);
 		if (more < PLACED)
-			height = left + more, more = reach(&sides[1], height - right, right_slack);
+			height = left + more,
+			more = boundary_side_reach(&sides[1], height - right, right_slack);
 		if (more == PLACED) {
 			state->weight[t - 1] += 0.5;
 			state->weight[t] += 0.5;

@@ -25,7 +25,7 @@ struct stay_sweep {
 	struct section_span *stays; /* by item */
 };
 
-static void find_sections(struct stay_sweep *sweep)
+static void stay_sweep_find_sections(struct stay_sweep *sweep)
 {
 	const struct spill_model *model = sweep->model;
 	struct life *lives = arena_array(sweep->arena, struct life, model->item_count);
@@ -183,7 +183,7 @@ static void share_pairs(struct stay_sweep *sweep)
 static void spill_rows_make(struct arena *arena, struct spill_model *model, size_t entries_most)
 {
 	struct stay_sweep sweep = {.arena = arena, .model = model};
-	find_sections(&sweep);
+	stay_sweep_find_sections(&sweep);
 	stay_measure(&sweep);
 	model->row_count = limit(&sweep, entries_most);
 	int *row_of = arena_array(arena, int, sweep.section_count + 1);
@@ -370,7 +370,7 @@ static bool add_savings(const struct buffer *buffer, int64_t *savings)
 	return true;
 }
 
-static void add_buffer(struct model_making *making, int b, int64_t savings)
+static void model_making_add_buffer(struct model_making *making, int b, int64_t savings)
 {
 	const struct buffer *buffer = &making->model->packing->buffers[b];
 	int64_t alone = packing_alone(making->reserved, making->range_count,
@@ -416,7 +416,7 @@ static bool add_items(struct model_making *making)
 		int64_t savings;
 		if (!add_savings(buffer, &savings) || !number_add(model->all, savings, &model->all))
 			return false;
-		add_buffer(making, (int)b, savings);
+		model_making_add_buffer(making, (int)b, savings);
 	}
 	return true;
 }

@@ -147,7 +147,7 @@ struct spill_moves spill_moves_make(
 	return moves;
 }
 
-static void turn(struct spill_moves *moves, int item)
+static void spill_moves_turn(struct spill_moves *moves, int item)
 {
 	const struct spill_item *it = &moves->model->items[item];
 	struct spill_set *now = &moves->now;
@@ -173,9 +173,9 @@ static void keep_pinned(struct spill_moves *moves, int item)
 	moves->pinned[item] = moves->move;
 	for (int i = it->rival; i < it->rival_end; i++)
 		if (moves->now.kept[i])
-			turn(moves, i);
+			spill_moves_turn(moves, i);
 	if (!moves->now.kept[item])
-		turn(moves, item);
+		spill_moves_turn(moves, item);
 }
 
 /* Something that is not kept, with a parent if it needs one; false: everything is. */
@@ -233,7 +233,7 @@ static bool relieve(struct spill_moves *moves)
 			int i = cheapest(moves, r);
 			if (i < 0)
 				return false;
-			turn(moves, i);
+			spill_moves_turn(moves, i);
 		}
 	return true;
 }
@@ -250,7 +250,7 @@ static void drop_orphans(struct spill_moves *moves)
 			for (int k = 0; k < item->parent_count && !good; k++)
 				good = moves->now.kept[item->parents[k]];
 			if (!good) {
-				turn(moves, i);
+				spill_moves_turn(moves, i);
 				again = true;
 			}
 		}
@@ -267,7 +267,7 @@ static void drop_some(struct spill_moves *moves)
 			continue;
 		double saved = -spill_prices_change(&moves->prices, now, i);
 		if (saved + (double)spill_set_change(now, i) > 0)
-			turn(moves, i);
+			spill_moves_turn(moves, i);
 	}
 }
 
@@ -331,7 +331,7 @@ static void fill_rows(struct spill_moves *moves)
 	for (int k = 0; k < count; k++) {
 		int i = moves->ranks[k].item;
 		if (spill_set_has_room(&moves->now, i) && spill_moves_rest(moves, i) > 0)
-			turn(moves, i);
+			spill_moves_turn(moves, i);
 	}
 }
 
@@ -699,7 +699,7 @@ static bool go_on(void *user, uint64_t iterations, int rows)
 	return !is_done(spilling);
 }
 
-static bool *read_kept(struct spilling *spilling, const double *values)
+static bool *spilling_read_kept(struct spilling *spilling, const double *values)
 {
 	bool *kept = arena_array(spilling->arena, bool, spilling->model->item_count);
 	for (int i = 0; i < spilling->model->item_count; i++)
@@ -710,7 +710,7 @@ static bool *read_kept(struct spilling *spilling, const double *values)
 static void spill_found(void *user, const double *values)
 {
 	struct spilling *spilling = user;
-	spill_climb_try(&spilling->climb, read_kept(spilling, values), SPILL_MASTER_NODES);
+	spill_climb_try(&spilling->climb, spilling_read_kept(spilling, values), SPILL_MASTER_NODES);
 	spilling_offer(spilling);
 }
 
@@ -768,7 +768,7 @@ static void ask_master(struct spilling *spilling)
 		bound(spilling, spilling_bound(spilling, &answer));
 	spilling->spent |= answer.status == PROOF_NONE;
 	if (answer.status == PROOF_OPTIMAL && !is_done(spilling))
-		decide(spilling, read_kept(spilling, answer.values));
+		decide(spilling, spilling_read_kept(spilling, answer.values));
 	arena_close(arena);
 }
 

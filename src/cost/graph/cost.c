@@ -194,8 +194,8 @@ double energy_of_counts(const struct plan *plan, const struct counts *counts, st
 /* --- by place and tensor */
 
 /* Adds what the nests of a step cost: accesses to the rows of their tensors, all else to the last. */
-static void add_nests(struct energy_parts *parts, int step, const struct nest_model *model,
-	const struct nest_counts *nests)
+static void energy_parts_add_nests(struct energy_parts *parts, int step,
+	const struct nest_model *model, const struct nest_counts *nests)
 {
 	const struct arch *arch = parts->plan->arch;
 	const struct op *op = &parts->plan->workload->ops[parts->plan->steps[step].op];
@@ -215,8 +215,8 @@ static void add_nests(struct energy_parts *parts, int step, const struct nest_mo
 }
 
 /* Adds up the bytes of every tensor, and what is not bytes in picojoules. */
-static void add_step(struct energy_parts *parts, int step, const struct step_count *count,
-	int64_t (*bytes)[TRAFFIC_COUNT], struct arena *arena)
+static void energy_parts_add_step(struct energy_parts *parts, int step,
+	const struct step_count *count, int64_t (*bytes)[TRAFFIC_COUNT], struct arena *arena)
 {
 	const struct plan *plan = parts->plan;
 	const struct op *op = &plan->workload->ops[plan->steps[step].op];
@@ -226,7 +226,7 @@ static void add_step(struct energy_parts *parts, int step, const struct step_cou
 		for (int t = 0; t < TRAFFIC_COUNT; t++)
 			bytes[op_operand(op, i)->tensor][t] += count->bytes[i][t];
 	if (model)
-		add_nests(parts, step, model, count->nests);
+		energy_parts_add_nests(parts, step, model, count->nests);
 	else if (op_unit(plan->arch, op) >= 0)
 		parts->at[parts->row_count - 1][op_unit(plan->arch, op)] +=
 			(double)count->computes * compute_price(plan->arch, op);
@@ -240,7 +240,7 @@ struct energy_parts energy_parts(
 	int64_t(*bytes)[TRAFFIC_COUNT] = arena_alloc_array(arena, parts.row_count, sizeof *bytes);
 	parts.at = arena_alloc_array(arena, parts.row_count, sizeof *parts.at);
 	for (int step = 0; step < counts->step_count; step++)
-		add_step(&parts, step, &counts->steps[step], bytes, arena);
+		energy_parts_add_step(&parts, step, &counts->steps[step], bytes, arena);
 	for (size_t row = 0; row < parts.row_count; row++)
 		for (int t = 0; t < TRAFFIC_COUNT; t++) {
 			struct traffic_price price = price_of(plan->arch, (enum traffic)t);
@@ -380,7 +380,7 @@ static bool add_iterations(
 	return nest_counts_add(nests, one->nests, times) && fits;
 }
 
-static struct run_classes find_classes(const struct plan *plan, int step, struct arena *arena)
+static struct run_classes plan_find_classes(const struct plan *plan, int step, struct arena *arena)
 {
 	return run_classes(arena, plan->workload, &plan->workload->ops[plan->steps[step].op],
 		plan_run(plan, step));
@@ -389,7 +389,7 @@ static struct run_classes find_classes(const struct plan *plan, int step, struct
 static bool count_step(
 	const struct plan *plan, int step, struct arena *arena, struct step_count *out)
 {
-	struct run_classes classes = find_classes(plan, step, arena);
+	struct run_classes classes = plan_find_classes(plan, step, arena);
 	struct traffic_op *op = arena_new(arena, struct traffic_op);
 	for (size_t c = 0; c < classes.count; c++) {
 		struct step_count one;
@@ -473,7 +473,7 @@ static bool price_phase(const struct plan *plan, struct traffic_op *ops, struct 
 	int step = phase->first_step;
 	if (!plan_run(plan, step))
 		return time_phase(plan, ops, counts, arena, phase);
-	struct run_classes classes = find_classes(plan, step, arena);
+	struct run_classes classes = plan_find_classes(plan, step, arena);
 	struct step_count all = counts->steps[step];
 	bool fits = true;
 	for (size_t c = 0; c < classes.count; c++) {

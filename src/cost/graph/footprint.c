@@ -112,7 +112,7 @@ static int64_t tiles_of(const struct inner_question *question)
 	return tiles;
 }
 
-static void evaluate(struct inner_cost *inner, struct arena *arena)
+static void inner_cost_evaluate(struct inner_cost *inner, struct arena *arena)
 {
 	const struct hierarchy *hierarchy = inner->nest.hierarchy;
 	inner->model = nest_model_make(arena, hierarchy, inner->nest.shape, COUNTING_EXACT);
@@ -137,7 +137,7 @@ const struct inner_cost *inner_cost_make(const struct inner_question *question, 
 		return inner;
 	inner->home = hierarchy_level(inner->nest.hierarchy, arch->hbm);
 	inner->scratchpad = arch->lx < 0 ? -1 : hierarchy_level(inner->nest.hierarchy, arch->lx);
-	evaluate(inner, arena);
+	inner_cost_evaluate(inner, arena);
 	if (!number_mul(inner->tiles, cores, &times) ||
 		!nest_counts_add(&inner->all, &inner->counts, times))
 		inner->why = "a count is larger than 2^63 - 1";
@@ -552,7 +552,8 @@ static void hold(
 }
 
 /* The box that is in the slices of both, in sticks, and its runs; 0: there is none. */
-static int64_t overlap(const struct relaying *relaying, int sender, int receiver, int64_t *runs)
+static int64_t relaying_overlap(
+	const struct relaying *relaying, int sender, int receiver, int64_t *runs)
 {
 	const struct holding *from = &relaying->from, *to = &relaying->to;
 	int64_t sticks = 1;
@@ -606,7 +607,7 @@ static bool receive(struct relaying *relaying, int receiver)
 		int64_t runs, sticks;
 		if (relaying->from.leader[p] != p)
 			continue;
-		sticks = overlap(relaying, p, receiver, &runs);
+		sticks = relaying_overlap(relaying, p, receiver, &runs);
 		if (sticks == 0)
 			continue;
 		missing -= sticks;
@@ -668,7 +669,7 @@ static void send_all(struct relaying *relaying)
 			int up = relaying->up[s][q], down = relaying->down[s][q];
 			if (up == FAR_NONE && down == FAR_NONE)
 				continue;
-			sticks = overlap(relaying, s, q, &runs);
+			sticks = relaying_overlap(relaying, s, q, &runs);
 			send(relaying, s, sticks, runs, up, true);
 			send(relaying, s, sticks, runs, down, false);
 		}
@@ -685,7 +686,7 @@ static int64_t most(const int64_t *values, int count)
 	return found;
 }
 
-static int64_t cycles_of(int64_t sticks, struct ratio rate, bool *fits)
+static int64_t footprint_cycles(int64_t sticks, struct ratio rate, bool *fits)
 {
 	int64_t cycles = 0, bytes = checked_mul(fits, sticks, STICK_BYTES);
 	if (rate.num > 0 && !ratio_time(bytes, rate, &cycles))
@@ -702,8 +703,8 @@ static bool find_price(
 	out->parts = relaying->parts;
 	out->runs = number_max(
 		most(relaying->sent, relaying->cores), most(relaying->received, relaying->cores));
-	out->link = cycles_of(number_max(most(relaying->link_up, relaying->cores),
-				      most(relaying->link_down, relaying->cores)),
+	out->link = footprint_cycles(number_max(most(relaying->link_up, relaying->cores),
+					     most(relaying->link_down, relaying->cores)),
 		arch->data_ring.rate, &fits);
 	for (int c = 0; c < relaying->cores; c++)
 		out->port = number_max(out->port,

@@ -427,7 +427,7 @@ int64_t latency_moved(const struct arch *arch, const struct moved *moved, bool *
 
 /* Returns the time of a turn for each byte.  It hides in part behind the other lanes: the share of lanes that serve no
  * core of the op adds to it. */
-static struct ratio find_turn(const struct traffic_op *op, bool *fits)
+static struct ratio traffic_op_find_turn(const struct traffic_op *op, bool *fits)
 {
 	const struct storage_level *hbm = arch_hbm(op->arch);
 	struct ratio turn = repeats(op) ? hbm->turn_repeated : hbm->turn, more;
@@ -443,7 +443,7 @@ static struct ratio find_turn(const struct traffic_op *op, bool *fits)
 
 int64_t latency_turns(const struct traffic_op *op, int64_t bytes, bool *fits)
 {
-	return bytes ? turn_cycles(bytes, find_turn(op, fits), fits) : 0;
+	return bytes ? turn_cycles(bytes, traffic_op_find_turn(op, fits), fits) : 0;
 }
 
 int64_t latency_bus(const struct traffic_op *op, const struct bus_load *load, bool *fits)

@@ -620,7 +620,7 @@ static int stored_bytes(const struct traffic_op *traffic, int operand)
 }
 
 /* Tiles of all cores, or of one; of all passes, or of one. */
-static int64_t count_tiles(
+static int64_t traffic_op_count_tiles(
 	const struct traffic_op *traffic, const int64_t *slots, bool all_passes, bool *fits)
 {
 	int64_t tiles = traffic_output_tiles(traffic, fits);
@@ -641,7 +641,7 @@ static int64_t count_computed(
 	if (inner->scratchpad < 0)
 		return 0;
 	int64_t reads = checked_mul(fits, inner->counts.at[inner->scratchpad][operand].reads,
-		count_tiles(traffic, slots, true, fits));
+		traffic_op_count_tiles(traffic, slots, true, fits));
 	return checked_mul(fits, reads, stored_bytes(traffic, operand));
 }
 
@@ -678,8 +678,9 @@ static struct output_bytes output_of_nests(
 	const struct traffic_op *traffic, const int64_t *slots, bool ring, bool *fits)
 {
 	struct inner_sums sums = inner_cost_sums(traffic->inner);
-	int64_t tiles = count_tiles(traffic, slots, true, fits);
-	int64_t first = count_tiles(traffic, slots, false, fits), finished = ring ? 0 : first;
+	int64_t tiles = traffic_op_count_tiles(traffic, slots, true, fits);
+	int64_t first = traffic_op_count_tiles(traffic, slots, false, fits),
+		finished = ring ? 0 : first;
 	int64_t read = checked_add(fits, checked_mul(fits, sums.reads, tiles),
 		checked_mul(fits, sums.words, tiles - first));
 	int64_t partial = checked_add(fits, checked_mul(fits, sums.updates - sums.words, tiles),

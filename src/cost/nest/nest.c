@@ -489,8 +489,8 @@ static bool homes_outermost(const struct nest_model *model, const struct mapping
 	return all;
 }
 
-static enum nest_verdict evaluate(const struct nest_model *model, const struct mapping *mapping,
-	struct nest_counts *counts, struct nest_score *score)
+static enum nest_verdict nest_model_evaluate(const struct nest_model *model,
+	const struct mapping *mapping, struct nest_counts *counts, struct nest_score *score)
 {
 	counts->computes = model->computes;
 	struct nest_quick quick;
@@ -536,7 +536,7 @@ enum nest_verdict nest_evaluate(const struct nest_model *model, const struct map
 {
 	score->level = score->dimension = score->space = -1;
 	score->asked = score->given = 0;
-	score->verdict = evaluate(model, mapping, counts, score);
+	score->verdict = nest_model_evaluate(model, mapping, counts, score);
 	return score->verdict;
 }
 
@@ -577,7 +577,7 @@ struct explained_window {
 	int64_t steps, kept;
 };
 
-static const char *level_name(const struct explanation *x, int level)
+static const char *explanation_level_name(const struct explanation *x, int level)
 {
 	const struct hierarchy *hierarchy = x->model->hierarchy;
 	return level < 0 ? hierarchy->compute_name : hierarchy->levels[level].name;
@@ -658,7 +658,7 @@ static void add_head(struct explanation *x)
 		add_rank(x, &x->space->ranks[k]);
 	}
 	text_add(&x->text, "], %s; its home is %s\n", x->space->written ? "written" : "read",
-		level_name(x, x->loops->home[x->t]));
+		explanation_level_name(x, x->loops->home[x->t]));
 }
 
 /* "tile 4 x 6 = 24 words" */
@@ -770,7 +770,7 @@ static void add_product(struct explanation *x, const struct explained_passage *p
 	int64_t product =
 		checked_mul(&fits, passage->entering, checked_mul(&fits, groups, instances));
 	bool plain = !passage->window;
-	text_add(&x->text, "    %s at %s = ", what, level_name(x, level));
+	text_add(&x->text, "    %s at %s = ", what, explanation_level_name(x, level));
 	if (plain)
 		text_add(&x->text, "%s x %s", amount(x, passage->moves, "move"),
 			amount(x, passage->words, "word"));
@@ -861,7 +861,8 @@ static void add_links(struct explanation *x, const struct explained_passage *pas
 		text_add(&x->text,
 			"    neighbours at %s hand on %" PRId64
 			" words: reads and fills there, no reads at %s\n",
-			level_name(x, passage->child), links, level_name(x, passage->parent));
+			explanation_level_name(x, passage->child), links,
+			explanation_level_name(x, passage->parent));
 }
 
 static void explain_reads(struct explanation *x, struct explained_passage *passage)
@@ -885,7 +886,7 @@ static void explain_reads(struct explanation *x, struct explained_passage *passa
 static void explain_updates(struct explanation *x, const struct explained_passage *passage)
 {
 	const struct nest_count *count = &x->counts->at[passage->parent][x->t];
-	const char *parent = level_name(x, passage->parent);
+	const char *parent = explanation_level_name(x, passage->parent);
 	int64_t returned = count->reads - count->drains;
 	add_product(x, passage, "updates", passage->parent, passage->groups, count->updates);
 	text_add(&x->text,
@@ -896,8 +897,8 @@ static void explain_updates(struct explanation *x, const struct explained_passag
 		text_add(&x->text,
 			"    fills at %s = %" PRId64
 			" sums that come back, one for each read at %s\n",
-			level_name(x, passage->child), x->counts->at[passage->child][x->t].fills,
-			parent);
+			explanation_level_name(x, passage->child),
+			x->counts->at[passage->child][x->t].fills, parent);
 	if (count->drains)
 		text_add(&x->text,
 			"    sums that drain are read at %s, too: %" PRId64 " + %" PRId64
@@ -911,15 +912,15 @@ static void add_passed(struct explanation *x, const struct explained_passage *pa
 		if (passes(x, i))
 			text_add(&x->text,
 				"    no_coalesce at %s: what passes counts there as well\n",
-				level_name(x, i));
+				explanation_level_name(x, i));
 		else if (x->model->hierarchy->levels[i].storage)
-			text_add(&x->text, "    %s is bypassed\n", level_name(x, i));
+			text_add(&x->text, "    %s is bypassed\n", explanation_level_name(x, i));
 }
 
 static void explain_passage(struct explanation *x, struct explained_passage *passage)
 {
-	text_add(&x->text, "  %s %s %s\n", level_name(x, passage->child),
-		x->space->written ? "<->" : "<-", level_name(x, passage->parent));
+	text_add(&x->text, "  %s %s %s\n", explanation_level_name(x, passage->child),
+		x->space->written ? "<->" : "<-", explanation_level_name(x, passage->parent));
 	add_tile(x, passage);
 	add_moves(x, passage);
 	add_passed(x, passage);
@@ -954,7 +955,7 @@ static void add_time(struct explanation *x, const struct nest_score *score)
 			text_add(&x->text, ", %" PRId64 " for the words%s of %s",
 				score->level_cycles[i],
 				x->model->paced >> i & 1 ? ", rows and rounds" : "",
-				level_name(x, i));
+				explanation_level_name(x, i));
 	text_add(&x->text, ": %" PRId64 " in all\n", score->cycles);
 }
 

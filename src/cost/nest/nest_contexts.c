@@ -292,7 +292,7 @@ static bool is_reset(const struct sum *sum, const struct nest_digit *digit, int 
 	return !digit->spatial && digit->loop < j && digit->loop >= sum->passage->pace;
 }
 
-static int64_t mul(const struct sum *sum, int64_t a, int64_t b)
+static int64_t sum_mul(const struct sum *sum, int64_t a, int64_t b)
 {
 	return checked_mul(sum->passage->fits, a, b);
 }
@@ -311,8 +311,8 @@ static int64_t box(const struct sum *sum, int d, int64_t indices)
 	for (int r = 0; r < sum->space->rank_count; r++) {
 		int64_t coefficient = sum->space->ranks[r].coefficient[d];
 		if (coefficient)
-			words = mul(sum, words,
-				contexts_sum(sum, 1, mul(sum, coefficient, indices - 1)));
+			words = sum_mul(sum, words,
+				contexts_sum(sum, 1, sum_mul(sum, coefficient, indices - 1)));
 	}
 	return words;
 }
@@ -321,7 +321,7 @@ static int64_t box(const struct sum *sum, int d, int64_t indices)
 static int64_t covered(const struct sum *sum, int d, int64_t indices)
 {
 	int64_t width = sum->cover < 0 ? 1 : sum->passage->loops->tile[sum->cover][d];
-	int64_t words = mul(sum, indices / width, box(sum, d, width));
+	int64_t words = sum_mul(sum, indices / width, box(sum, d, width));
 	return indices % width ? contexts_sum(sum, words, box(sum, d, indices % width)) : words;
 }
 
@@ -344,13 +344,13 @@ static int64_t part_of_all(const struct sum *sum, int d, const struct nest_digit
 	struct nest_tally tally = nest_digits_count(digits, ~still);
 	if (!is_relevant(sum, d))
 		return tally.count;
-	int64_t words = mul(sum, tally.count - tally.tail, covered(sum, d, digits->width));
+	int64_t words = sum_mul(sum, tally.count - tally.tail, covered(sum, d, digits->width));
 	return tally.tail ? contexts_sum(sum, words, covered(sum, d, digits->rest)) : words;
 }
 
 /* Words of a relevant dimension that stay in one context, or of another the instances or groups that
  * do not move. */
-static int64_t stay_of(const struct sum *sum, int d, const struct nest_context *context)
+static int64_t sum_stay(const struct sum *sum, int d, const struct nest_context *context)
 {
 	int64_t now = context->children[NEST_NOW], before = context->children[NEST_BEFORE];
 	bool still = context->base[NEST_NOW] == context->base[NEST_BEFORE];
@@ -372,7 +372,7 @@ static int64_t part_that_stays(
 		spread_of(sum, d, digits), is_relevant(sum, d), &turn, &contexts);
 	for (int i = 0; i < contexts.count; i++)
 		part = contexts_sum(sum, part,
-			mul(sum, contexts.at[i].count, stay_of(sum, d, &contexts.at[i])));
+			sum_mul(sum, contexts.at[i].count, sum_stay(sum, d, &contexts.at[i])));
 	return part;
 }
 
@@ -408,13 +408,13 @@ static int64_t moved(const struct sum *sum)
 	int64_t words = 1;
 	find_digits(passage, digits);
 	for (int d = 0; d < dimensions; d++)
-		words = mul(sum, words, part_of_all(sum, d, &digits[d]));
+		words = sum_mul(sum, words, part_of_all(sum, d, &digits[d]));
 	if (nest_resets(passage->model, passage->child, passage->space))
 		return words;
 	for (int j = passage->pace; (j = next_to_stay(sum, digits, j)) < passage->loops->count;) {
 		int64_t stay = 1;
 		for (int d = 0; d < dimensions && stay; d++)
-			stay = mul(sum, stay, part_that_stays(sum, d, &digits[d], j));
+			stay = sum_mul(sum, stay, part_that_stays(sum, d, &digits[d], j));
 		words -= stay;
 	}
 	return words;
@@ -469,7 +469,7 @@ int64_t nest_imperfect_elements(const struct nest_passage *passage, int home)
 	int64_t words = 1;
 	find_digits(passage, digits);
 	for (int d = 0; d < passage->model->shape->dimension_count; d++)
-		words = mul(&sum, words,
+		words = sum_mul(&sum, words,
 			is_relevant(&sum, d) ? part_of_all(&sum, d, &digits[d])
 					     : count_work(&digits[d], home, false));
 	return words;

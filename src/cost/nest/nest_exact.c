@@ -235,7 +235,7 @@ struct way {
 	int64_t moves;     /* perfect: move steps of the child */
 };
 
-static int64_t mul(struct exact *x, int64_t a, int64_t b)
+static int64_t exact_mul(struct exact *x, int64_t a, int64_t b)
 {
 	return checked_mul(&x->fits, a, b);
 }
@@ -291,7 +291,7 @@ static void exact_counts_enter(struct exact *x, const struct way *way, int64_t w
 		exact_sum_more(x, &count_at(x, way, way->child)->fills, words);
 }
 
-static void serve(struct exact *x, const struct way *way, int level, int64_t words)
+static void exact_serve(struct exact *x, const struct way *way, int level, int64_t words)
 {
 	exact_sum_more(x, &count_at(x, way, level)->reads, words);
 	if (level != way->parent)
@@ -300,12 +300,12 @@ static void serve(struct exact *x, const struct way *way, int level, int64_t wor
 
 static void read_plain(struct exact *x, const struct way *way)
 {
-	int64_t words = mul(x, way->moves, way->words);
-	exact_counts_enter(x, way, mul(x, words, nest_instances(x->loops, way->child)));
+	int64_t words = exact_mul(x, way->moves, way->words);
+	exact_counts_enter(x, way, exact_mul(x, words, nest_instances(x->loops, way->child)));
 	for (int i = way->child + 1; i <= way->parent; i++)
 		if (i == way->parent || passes(x, way, i))
-			serve(x, way, i,
-				mul(x, words,
+			exact_serve(x, way, i,
+				exact_mul(x, words,
 					nest_instances(x->loops, i) *
 						groups_below(x, way, i, true)));
 }
@@ -343,7 +343,7 @@ static void read_imperfect_sliding(struct exact *x, const struct way *way)
 		/* The words that pass on the way depend on neighbours of other instances there. */
 		x->countable &= i == way->parent || !links;
 		windows = nest_windows_count(&passage, i, links);
-		serve(x, way, i, windows.groups);
+		exact_serve(x, way, i, windows.groups);
 	}
 	exact_counts_enter(x, way, windows.entering);
 	hand_on(x, way, windows.links);
@@ -356,14 +356,15 @@ static void read_sliding(struct exact *x, const struct way *way)
 	nest_slide_make(&passage, x->rounds, way->parent, &slide);
 	if (!x->countable || !x->fits)
 		return;
-	exact_counts_enter(x, way, mul(x, slide.words, nest_instances(x->loops, way->child)));
+	exact_counts_enter(x, way, exact_mul(x, slide.words, nest_instances(x->loops, way->child)));
 	for (int i = way->child + 1; i <= way->parent; i++) {
 		if (i != way->parent && !passes(x, way, i))
 			continue;
-		serve(x, way, i, mul(x, nest_slide_groups(&slide, i), nest_instances(x->loops, i)));
+		exact_serve(x, way, i,
+			exact_mul(x, nest_slide_groups(&slide, i), nest_instances(x->loops, i)));
 	}
 	int64_t meshes = nest_instances(x->loops, way->child) / x->loops->fan[way->child + 1];
-	hand_on(x, way, mul(x, slide.links, meshes));
+	hand_on(x, way, exact_mul(x, slide.links, meshes));
 }
 
 static void read_imperfect(struct exact *x, const struct way *way)
@@ -372,7 +373,7 @@ static void read_imperfect(struct exact *x, const struct way *way)
 	exact_counts_enter(x, way, nest_imperfect_moved(&passage, ENTERING, 0, false, way->child));
 	for (int i = way->child + 1; i <= way->parent; i++)
 		if (i == way->parent || passes(x, way, i))
-			serve(x, way, i,
+			exact_serve(x, way, i,
 				nest_imperfect_moved(&passage, GROUPS, i, true, way->child));
 }
 
@@ -483,7 +484,8 @@ static void write_back(
 }
 
 /* Sums on their way out, which all levels read that they come to, but those that stay at the home. */
-static void update(struct exact *x, const struct way *way, int level, int64_t words, int64_t empty)
+static void exact_update(
+	struct exact *x, const struct way *way, int level, int64_t words, int64_t empty)
 {
 	exact_sum_more(x, &count_at(x, way, level)->updates, words);
 	drain(x, way, level, level == x->loops->home[way->space] ? words - empty : words);
@@ -500,14 +502,15 @@ static void write_plain(struct exact *x, const struct way *way)
 	/* If the child outlasts the parent's stays, it updates the last before it moves. */
 	int64_t updated =
 		outlasts(x, way) ? way->moves * empty_again(x, way, way->parent) / indices : empty;
-	write_back(x, way, mul(x, groups - empty, way->words), mul(x, updated, way->words));
+	write_back(x, way, exact_mul(x, groups - empty, way->words),
+		exact_mul(x, updated, way->words));
 	for (int i = way->child + 1; i <= way->parent; i++)
 		if (i == way->parent || passes(x, way, i))
-			update(x, way, i,
-				mul(x, way->words,
+			exact_update(x, way, i,
+				exact_mul(x, way->words,
 					way->moves * nest_instances(x->loops, i) *
 						groups_below(x, way, i, true)),
-				mul(x, empty, way->words));
+				exact_mul(x, empty, way->words));
 }
 
 /* E(level), of the words that tiles of the child cover, where one of such a pace moves. */
@@ -544,7 +547,7 @@ static void write_imperfect(struct exact *x, const struct way *way)
 	write_back(x, way, groups - empty, empty);
 	for (int i = way->child + 1; i <= way->parent; i++)
 		if (i == way->parent || passes(x, way, i))
-			update(x, way, i,
+			exact_update(x, way, i,
 				nest_imperfect_moved(&passage, DRAINS, i, true, way->child), empty);
 }
 

@@ -50,7 +50,7 @@ int nest_home_level(const struct hierarchy *hierarchy, const struct mapping *map
 
 /* --- one dimension */
 
-static void find_places(struct offsets *offsets)
+static void offsets_find_places(struct offsets *offsets)
 {
 	int64_t each = 1, begin = 0, steps[ARCH_LEVELS_MOST];
 	for (int k = 0; k < offsets->count; k++) {
@@ -84,7 +84,7 @@ static void find_offsets(const struct hierarchy *hierarchy, const struct mapping
 		if (i == home)
 			out->tile = number_min(inside, extent);
 	}
-	find_places(out);
+	offsets_find_places(out);
 }
 
 static int by_low(const void *a, const void *b)
@@ -762,7 +762,7 @@ static int find_passes(
 }
 
 /* Cycles of the array, from when it begins to load until the last PE ends. */
-static int64_t cycles_of(struct counting_array *x, const struct nest_counts *counts,
+static int64_t counting_array_cycles(struct counting_array *x, const struct nest_counts *counts,
 	const struct nest_projection *projection)
 {
 	int64_t skews = projection->overlap ? 1 : projection->passes;
@@ -787,7 +787,8 @@ bool nest_array_count(
 		return false;
 	struct counting_array x = {model, &loops, true};
 	find_passes(&x, counts, &projection);
-	counts->array_cycles = cycles_of(&x, counts, &projection) - counts->compute_cycles;
+	counts->array_cycles =
+		counting_array_cycles(&x, counts, &projection) - counts->compute_cycles;
 	return x.fits;
 }
 

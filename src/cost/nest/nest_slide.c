@@ -53,7 +53,7 @@ static void nest_entering_move(
  * with the same offset, one without work at the step before had work when the other entered
  * the tile, because all inner loops were at 0 then.  So only ranks of two dimensions have links.
  */
-static const struct dataspace *space_of(const struct nest_slide *slide)
+static const struct dataspace *nest_slide_space(const struct nest_slide *slide)
 {
 	return &slide->passage.model->shape->spaces[slide->passage.space];
 }
@@ -63,7 +63,7 @@ static const struct nest_level *nest_slide_level(const struct nest_slide *slide,
 	return &slide->passage.model->hierarchy->levels[level];
 }
 
-static int64_t mul(const struct nest_slide *slide, int64_t a, int64_t b)
+static int64_t nest_slide_mul(const struct nest_slide *slide, int64_t a, int64_t b)
 {
 	return checked_mul(slide->passage.fits, a, b);
 }
@@ -75,19 +75,20 @@ static int64_t slide_sum(const struct nest_slide *slide, int64_t a, int64_t b)
 
 static int64_t step_of(const struct nest_slide *slide, int r, const struct nest_loop *loop)
 {
-	return mul(slide, space_of(slide)->ranks[r].coefficient[loop->dimension], loop->stride);
+	return nest_slide_mul(slide, nest_slide_space(slide)->ranks[r].coefficient[loop->dimension],
+		loop->stride);
 }
 
 static void find_widths(const struct nest_slide *slide, int64_t *width)
 {
 	const struct nest_passage *passage = &slide->passage;
-	const struct dataspace *space = space_of(slide);
+	const struct dataspace *space = nest_slide_space(slide);
 	for (int r = 0; r < space->rank_count; r++) {
 		width[r] = 1;
 		for (int d = 0; passage->child >= 0 && d < passage->model->shape->dimension_count;
 			d++)
 			width[r] = slide_sum(slide, width[r],
-				mul(slide, space->ranks[r].coefficient[d],
+				nest_slide_mul(slide, space->ranks[r].coefficient[d],
 					passage->loops->tile[passage->child][d] - 1));
 	}
 }
@@ -107,14 +108,14 @@ static void find_mesh(struct nest_slide *slide)
 		*slide->passage.countable = false;
 		mesh->loop_count = 0;
 	}
-	for (int r = 0; r < space_of(slide)->rank_count; r++) {
+	for (int r = 0; r < nest_slide_space(slide)->rank_count; r++) {
 		int64_t back[2] = {0};
 		for (int i = 0; i < mesh->loop_count; i++) {
 			const struct nest_loop *loop = &mesh->loops[i];
 			int64_t step = step_of(slide, r, loop);
 			mesh->further[i][r] = step - back[loop->y];
-			back[loop->y] =
-				slide_sum(slide, back[loop->y], mul(slide, step, loop->bound - 1));
+			back[loop->y] = slide_sum(
+				slide, back[loop->y], nest_slide_mul(slide, step, loop->bound - 1));
 		}
 	}
 }
@@ -122,7 +123,7 @@ static void find_mesh(struct nest_slide *slide)
 /* True if loop i of the mesh makes neighbours that are `by` further; or, with back, nearer. */
 static bool is_ahead(const struct nest_slide *slide, int i, const int64_t *by, bool back)
 {
-	int ranks = space_of(slide)->rank_count, r = 0;
+	int ranks = nest_slide_space(slide)->rank_count, r = 0;
 	const int64_t *further = slide->mesh.further[i];
 	while (r < ranks && further[r] == (back ? -by[r] : by[r]))
 		r++;
@@ -183,8 +184,8 @@ static int find_unserved(const struct nest_slide *slide, const int64_t *by, int 
 }
 
 /* Spatial loops of the blocks that make different groups; how many times they are kept apart. */
-static int64_t gather(const struct nest_slide *slide, int from, int level, const int64_t *by,
-	struct nest_offsets *offsets)
+static int64_t nest_slide_gather(const struct nest_slide *slide, int from, int level,
+	const int64_t *by, struct nest_offsets *offsets)
 {
 	const struct nest_loops *loops = slide->passage.loops;
 	int block = slide->passage.child + 1;
@@ -214,7 +215,7 @@ static int64_t count_groups(
 	const struct nest_passage *passage = &slide->passage;
 	const struct nest_mesh *mesh = &slide->mesh;
 	struct nest_offsets offsets = {
-		.space = space_of(slide),
+		.space = nest_slide_space(slide),
 	};
 	int block = passage->child + 1, index[NEST_OFFSETS_MOST];
 	int64_t distinct = 0, apart, unserved = 1;
@@ -222,25 +223,25 @@ static int64_t count_groups(
 		unserved = find_unserved(slide, by, index);
 		for (int i = 0; i < mesh->loop_count; i++)
 			offsets.loops[offsets.loop_count++] = &mesh->loops[i];
-		apart = gather(slide, block + 1, level, NULL, &offsets);
+		apart = nest_slide_gather(slide, block + 1, level, NULL, &offsets);
 		*passage->countable &= nest_offsets_count_chosen(
 			&offsets, mesh->loop_count, index, (int)unserved, passage->fits, &distinct);
 	} else {
 		for (int i = 0; by && i < mesh->loop_count; i++)
 			unserved *= is_neighbour(slide, i, by) ? 1 : mesh->loops[i].bound;
-		apart = gather(slide, block, level, by, &offsets);
+		apart = nest_slide_gather(slide, block, level, by, &offsets);
 		*passage->countable &= nest_offsets_count(&offsets, passage->fits, &distinct);
 	}
 	if (by)
 		*served = passage->loops->fan[block] - unserved;
-	return mul(slide, apart, distinct);
+	return nest_slide_mul(slide, apart, distinct);
 }
 
 /* Counts a shift from one step to the next; keeps those that neighbours can serve. */
 static void note_shift(struct nest_slide *slide, const struct nest_entering *before,
 	const struct nest_entering *now, int64_t times)
 {
-	int ranks = space_of(slide)->rank_count, i = 0;
+	int ranks = nest_slide_space(slide)->rank_count, i = 0;
 	struct nest_shift shift = {0};
 	if (times == 0 || !nest_entering_shift(ranks, before, now, shift.by))
 		return;
@@ -248,7 +249,8 @@ static void note_shift(struct nest_slide *slide, const struct nest_entering *bef
 		i++;
 	if (i == slide->mesh.loop_count)
 		return;
-	shift.words = mul(slide, times, nest_entering_words(ranks, now, slide->passage.fits));
+	shift.words =
+		nest_slide_mul(slide, times, nest_entering_words(ranks, now, slide->passage.fits));
 	for (i = 0; i < slide->shift_count; i++)
 		if (memcmp(slide->shifts[i].by, shift.by, sizeof shift.by) == 0) {
 			slide->shifts[i].words =
@@ -270,8 +272,8 @@ static void settle_links(struct nest_slide *slide, int parent)
 		int64_t served;
 		if (count_groups(slide, slide->shifts[i].by, parent, &served) >= groups)
 			continue;
-		slide->links =
-			slide_sum(slide, slide->links, mul(slide, slide->shifts[i].words, served));
+		slide->links = slide_sum(
+			slide, slide->links, nest_slide_mul(slide, slide->shifts[i].words, served));
 		slide->shifts[kept++] = slide->shifts[i];
 	}
 	slide->shift_count = kept;
@@ -306,14 +308,14 @@ void nest_slide_make(const struct nest_passage *passage, const int64_t *rounds, 
 	slide->passage = *passage;
 	slide->words = 1;
 	slide->links = slide->shift_count = 0;
-	int ranks = space_of(slide)->rank_count;
+	int ranks = nest_slide_space(slide)->rank_count;
 	int64_t back[SHAPE_RANKS_MOST] = {0};
 	int64_t shift[SHAPE_RANKS_MOST] = {0}, pace_shift[SHAPE_RANKS_MOST] = {0};
 	struct tile_box tile = {0}, old;
 	find_widths(slide, tile.width);
 	for (int r = 0; r < ranks; r++)
-		slide->words = mul(slide, slide->words, tile.width[r]);
-	slide->words = mul(slide, slide->words, rounds[passage->pace]);
+		slide->words = nest_slide_mul(slide, slide->words, tile.width[r]);
+	slide->words = nest_slide_mul(slide, slide->words, rounds[passage->pace]);
 	if (!*passage->fits || nest_resets(passage->model, passage->child, passage->space))
 		return;
 	bool links = nest_has_links(passage);
@@ -329,8 +331,10 @@ void nest_slide_make(const struct nest_passage *passage, const int64_t *rounds, 
 		for (int r = 0; r < ranks; r++) {
 			int64_t step = step_of(slide, r, loop);
 			shift[r] = step - back[r];
-			back[r] = slide_sum(slide, back[r], mul(slide, step, loop->bound - 1));
-			stay = mul(slide, stay, number_max(0, tile.width[r] - llabs(shift[r])));
+			back[r] = slide_sum(
+				slide, back[r], nest_slide_mul(slide, step, loop->bound - 1));
+			stay = nest_slide_mul(
+				slide, stay, number_max(0, tile.width[r] - llabs(shift[r])));
 		}
 		if (!*passage->fits)
 			return;
@@ -360,10 +364,10 @@ void nest_slide_make(const struct nest_passage *passage, const int64_t *rounds, 
 int64_t nest_slide_groups(const struct nest_slide *slide, int level)
 {
 	int64_t groups = count_groups(slide, NULL, level, NULL);
-	int64_t words = mul(slide, groups, slide->words);
+	int64_t words = nest_slide_mul(slide, groups, slide->words);
 	for (int i = 0; i < slide->shift_count; i++) {
 		int64_t served, rest = count_groups(slide, slide->shifts[i].by, level, &served);
-		words -= mul(slide, groups - rest, slide->shifts[i].words);
+		words -= nest_slide_mul(slide, groups - rest, slide->shifts[i].words);
 	}
 	return words;
 }

@@ -174,7 +174,7 @@ static double nest_served_delivered(const struct nest_served *served)
 }
 
 /* `hops`: of all the groups together. */
-static void serve(
+static void timeloop_serve(
 	struct nest_served *served, int64_t children, int64_t groups, double words, double hops)
 {
 	double each = hops / (double)groups;
@@ -211,7 +211,7 @@ static void serve_whole(struct nest_served *served, double words)
 {
 	served->count = 0;
 	served->links = 0;
-	serve(served, 1, 1, words, 0);
+	timeloop_serve(served, 1, 1, words, 0);
 }
 
 /*
@@ -253,8 +253,8 @@ static bool measure_places(const struct nest_loops *loops, const struct dataspac
 	return true;
 }
 
-static void find_places(const struct nest_loops *loops, const struct dataspace *space, int block,
-	struct places *places)
+static void nest_loops_find_places(const struct nest_loops *loops, const struct dataspace *space,
+	int block, struct places *places)
 {
 	places->key[0] = 0;
 	int64_t filled = 1;
@@ -305,7 +305,7 @@ struct groups {
 	} at[NEST_SERVED_MOST];
 };
 
-static int compare_places(const void *a, const void *b)
+static int nest_timeloop_compare_places(const void *a, const void *b)
 {
 	const struct child_place *x = a, *y = b;
 	if (x->key != y->key)
@@ -351,7 +351,8 @@ static struct groups group(struct places *places, int64_t count, bool shares)
 {
 	struct groups groups = {.children = count};
 	if (shares || places->priced)
-		qsort(places->scratch, (size_t)count, sizeof *places->scratch, compare_places);
+		qsort(places->scratch, (size_t)count, sizeof *places->scratch,
+			nest_timeloop_compare_places);
 	for (int64_t from = 0, to; from < count; from = to) {
 		to = from + 1;
 		while (shares && to < count && places->scratch[to].key == places->scratch[from].key)
@@ -391,7 +392,7 @@ static void serve_groups(
 	struct nest_served *served, const struct groups *groups, int64_t words, double times)
 {
 	for (int k = 0; k < groups->count; k++)
-		serve(served, groups->at[k].size, groups->at[k].count,
+		timeloop_serve(served, groups->at[k].size, groups->at[k].count,
 			(double)words * (double)groups->at[k].count * times, groups->at[k].hops);
 }
 
@@ -467,7 +468,7 @@ static bool nest_block_serve(const struct nest_model *model, const struct nest_l
 	struct arena *arena = places.count > PLACES_ON_STACK ? arena_open() : NULL;
 	places.key = arena ? arena_array(arena, int64_t, places.count) : keys;
 	places.scratch = arena ? arena_array(arena, struct child_place, places.count) : scratch;
-	find_places(loops, space, block, &places);
+	nest_loops_find_places(loops, space, block, &places);
 	serve_places(&places, space, moves, shares, links, out);
 	arena_close(arena);
 	return true;

@@ -743,7 +743,8 @@ static bool eliminate(const struct reverse_work *work, struct mix *mixes)
 	return true;
 }
 
-static struct reverse_step *add_step(struct reverse_work *work, enum reverse_kind kind, int loop)
+static struct reverse_step *reverse_work_add_step(
+	struct reverse_work *work, enum reverse_kind kind, int loop)
 {
 	struct reverse_step *step = &work->out->steps[work->out->step_count++];
 	*step = (struct reverse_step){.kind = kind, .loop = loop, .sign = 1, .divisor = 1};
@@ -755,7 +756,7 @@ static struct reverse_step *add_step(struct reverse_work *work, enum reverse_kin
 static void reverse_divide(struct reverse_work *work, const struct mix *mix, int loop)
 {
 	int64_t by = mix->loops[loop], sign = by < 0 ? -1 : 1;
-	struct reverse_step *step = add_step(work, REVERSE_DIVIDE, loop);
+	struct reverse_step *step = reverse_work_add_step(work, REVERSE_DIVIDE, loop);
 	memcpy(step->rows, mix->rows, sizeof step->rows);
 	for (int r = 0; r < ROWS; r++)
 		step->rows[r] *= sign;
@@ -831,7 +832,7 @@ static bool take_digits(struct reverse_work *work, int r, const int *digits, int
 		int i = digits[k];
 		const struct loop *loop = &work->recurrence->loops[i];
 		int64_t from = row[i] < 0 ? loop->least + loop->extent - 1 : loop->least;
-		struct reverse_step *step = add_step(work, REVERSE_DIGIT, i);
+		struct reverse_step *step = reverse_work_add_step(work, REVERSE_DIGIT, i);
 		step->rows[r] = 1;
 		step->constant = constant;
 		step->base = from;
@@ -866,7 +867,7 @@ static void scan_one(struct reverse_work *work)
 			(best < 0 || work->recurrence->loops[i].extent <
 					     work->recurrence->loops[best].extent))
 			best = i;
-	add_step(work, REVERSE_SCAN, best);
+	reverse_work_add_step(work, REVERSE_SCAN, best);
 }
 
 /* A row holds of itself where one division by one was made from it alone. */

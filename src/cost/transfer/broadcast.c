@@ -282,7 +282,7 @@ struct pipeline {
 	wide ends[STAGING_MOST]; /* of the last stores, by tile */
 };
 
-static void pass(struct pipeline *pipeline, wide load, wide store)
+static void pipeline_pass(struct pipeline *pipeline, wide load, wide store)
 {
 	wide sync = pipeline->ticks->sync;
 	wide *end = &pipeline->ends[pipeline->count % pipeline->staging];
@@ -313,7 +313,7 @@ static void pass_leg(struct pipeline *pipeline, const struct course *course, con
 				for (int w = 0; w < 2; w++)
 					for (int64_t c = 0; c < grid->columns[w]; c++) {
 						int64_t bytes = course_bytes(course, h, w);
-						pass(pipeline,
+						pipeline_pass(pipeline,
 							course_load(&course->ticks, leg, bytes),
 							course_store(&course->ticks, leg, bytes));
 					}
@@ -367,7 +367,7 @@ static wide reduce_chunk(const struct course *course, int64_t bytes, int64_t sta
 	for (int64_t r = 0; r < b->ranks; r++) {
 		struct leg leg = course_leg(course, r);
 		if (r != b->root)
-			pass(&pipeline, course_load(ticks, &leg, bytes),
+			pipeline_pass(&pipeline, course_load(ticks, &leg, bytes),
 				course_combine(ticks, bytes));
 	}
 	return pipeline.stored + ticks->sync + course_store(ticks, &own, bytes) + ticks->sync;
@@ -477,7 +477,7 @@ int64_t broadcast_time_of(const struct broadcast *broadcast, const struct topolo
 	struct pipeline pipeline = {.ticks = &course.ticks, .staging = staging};
 	struct leg leg = course_leg(&course, 0);
 	for (int64_t i = 0; i < count; i++)
-		pass(&pipeline, course_load(&course.ticks, &leg, sizes[i]),
+		pipeline_pass(&pipeline, course_load(&course.ticks, &leg, sizes[i]),
 			course_store(&course.ticks, &leg, sizes[i]));
 	wide end = add_handshake(&course, staging, pipeline.stored + course.ticks.sync);
 	course_close(&course);

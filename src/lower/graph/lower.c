@@ -144,7 +144,7 @@ static void add(struct lowering *lowering, bool up, int core, const struct send 
 }
 
 /* Every core sets up its runs; a SYNC stands between that and all that moves. */
-static void set_up(struct lowering *lowering, const struct relayout *relayout)
+static void lowering_set_up(struct lowering *lowering, const struct relayout *relayout)
 {
 	struct send send = {0};
 	for (int c = 0; c < relayout->cores; c++) {
@@ -220,7 +220,7 @@ static bool relayout_lower(struct lowering *lowering)
 	slices_make(plan, plan_lx(plan, tensor, step), 0, &relayout->from);
 	slices_make(plan, plan_lx(plan, op->writes[0].tensor, step), 0, &relayout->to);
 	find_shipments(lowering, relayout, &region);
-	set_up(lowering, relayout);
+	lowering_set_up(lowering, relayout);
 	qsort(relayout->shipments.at, relayout->shipments.count, sizeof *relayout->shipments.at,
 		compare_shipments);
 	for (size_t i = 0; i < relayout->shipments.count; i++)
@@ -694,7 +694,7 @@ static bool ends_phase(const struct plan *plan, int s)
 
 /* Returns the place of a move in its phase: -1 if what it makes is gone by the last step, so that its bytes may be
  * another's; the read of the last step that it brings; behind all reads if it brings none. */
-static int find_turn(const struct plan *plan, int s, int last)
+static int plan_find_turn(const struct plan *plan, int s, int last)
 {
 	const struct op *op = &plan->workload->ops[plan->steps[last].op];
 	int tensor = plan->workload->ops[plan->steps[s].op].writes[0].tensor, read = 0;
@@ -712,7 +712,7 @@ static bool lower_phase(struct lowering *lowering, int first, int last)
 	int reads = first < last ? plan->workload->ops[plan->steps[last].op].read_count : -2;
 	for (int turn = -1; turn <= reads; turn++)
 		for (int s = first; s < last; s++)
-			if (find_turn(plan, s, last) == turn && !lower_step(lowering, s, 0))
+			if (plan_find_turn(plan, s, last) == turn && !lower_step(lowering, s, 0))
 				return false;
 	return lower_step(lowering, last, 0);
 }

@@ -160,7 +160,7 @@ struct staging_slide {
 	struct region box; /* the chunk, of what is read */
 };
 
-static void cut(struct staging_slide *slide, int d, int64_t most)
+static void staging_slide_cut(struct staging_slide *slide, int d, int64_t most)
 {
 	int64_t left = slide->layout->size[d] - slide->box.first[d];
 	slide->box.count[d] = (int32_t)number_min(most, left);
@@ -184,33 +184,33 @@ static struct staging_slide slide_first(
 	for (int d = 0; d < slide.box.rank; d++)
 		slide.box.count[d] = 1;
 	if (slide.sliding.row_dim >= 0)
-		cut(&slide, slide.sliding.row_dim, staging->rows);
-	cut(&slide, slide.sliding.stick_dim, staging->sticks);
+		staging_slide_cut(&slide, slide.sliding.row_dim, staging->rows);
+	staging_slide_cut(&slide, slide.sliding.stick_dim, staging->sticks);
 	measure(&slide);
 	return slide;
 }
 
 /* Moves on in one dimension; false at its end, where it begins again. */
-static bool advance(struct staging_slide *slide, int d, int64_t most)
+static bool staging_slide_advance(struct staging_slide *slide, int d, int64_t most)
 {
 	struct region *box = &slide->box;
 	box->first[d] += box->count[d];
 	bool moved = box->first[d] < slide->layout->size[d];
 	if (!moved)
 		box->first[d] = 0;
-	cut(slide, d, most);
+	staging_slide_cut(slide, d, most);
 	return moved;
 }
 
 static bool slide_next(struct staging_slide *slide)
 {
 	const struct sliding *sliding = &slide->sliding;
-	bool moved = advance(slide, sliding->stick_dim, slide->staging->sticks);
+	bool moved = staging_slide_advance(slide, sliding->stick_dim, slide->staging->sticks);
 	if (!moved && sliding->row_dim >= 0)
-		moved = advance(slide, sliding->row_dim, slide->staging->rows);
+		moved = staging_slide_advance(slide, sliding->row_dim, slide->staging->rows);
 	for (int d = slide->box.rank - 1; d >= 0 && !moved; d--)
 		if (d != sliding->row_dim && d != sliding->stick_dim)
-			moved = advance(slide, d, 1);
+			moved = staging_slide_advance(slide, d, 1);
 	measure(slide);
 	return moved;
 }
@@ -222,7 +222,7 @@ int64_t staging_size(const struct plan *plan, int step)
 	return staging_chunks(&sliding, plan->steps[step].staging) * (1 + plan->arch->ranks);
 }
 
-static const struct operand_box *make_box(
+static const struct operand_box *lowering_make_box(
 	struct lowering *lowering, const struct region *region, int operand, int64_t address)
 {
 	struct operand_box *box = arena_new(lowering->queues.arena, struct operand_box);
@@ -241,8 +241,10 @@ static void add_chunk(
 	const struct step_state *step = &lowering->step;
 	const struct staging *staging = lowering->plan->steps[step->number].staging;
 	int tile = (int)(number % staging->count);
-	const struct operand_box *from = make_box(lowering, region, 0, staging->addresses[tile]);
-	const struct operand_box *to = make_box(lowering, region, 1, staging->addresses[tile]);
+	const struct operand_box *from =
+		lowering_make_box(lowering, region, 0, staging->addresses[tile]);
+	const struct operand_box *to =
+		lowering_make_box(lowering, region, 1, staging->addresses[tile]);
 	struct instruction *instruction;
 	queue_open(queues, ENGINE_DMA_IN, 1);
 	queue_need(queues, 0, users[tile]);

@@ -608,7 +608,7 @@ static void fetch(struct lowering *lowering, struct supply *supply, const int *l
 }
 
 /* Does class k go to the tile with a new box?  Then *next is where it comes to lie. */
-static bool find_next(
+static bool lowering_find_next(
 	struct lowering *lowering, struct supply *supply, int k, const struct operand_box **next)
 {
 	const struct step_state *step = &lowering->step;
@@ -636,7 +636,7 @@ bool supply_move(struct lowering *lowering, struct supply *supply)
 	int count = supply->classes.count, list[PROGRAM_CORES_MOST];
 	bool any = false;
 	for (int k = 0; k < count; k++) {
-		if (!find_next(lowering, supply, k, &next[k]))
+		if (!lowering_find_next(lowering, supply, k, &next[k]))
 			return false;
 		if (!supply->fetched && next[k])
 			supply->held[k].box = next[k];

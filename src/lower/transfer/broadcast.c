@@ -113,8 +113,8 @@ static int copy_draft_add_tiles(struct copy_draft *draft, int64_t rank, int64_t 
 	return first;
 }
 
-static void add_buffer(struct copy_draft *draft, int64_t rank, const struct rank_tensor *tensor,
-	bool written, const char *name)
+static void copy_draft_add_buffer(struct copy_draft *draft, int64_t rank,
+	const struct rank_tensor *tensor, bool written, const char *name)
 {
 	struct copy_buffer *buffer = array_add(draft->arena, &draft->buffers);
 	*buffer = (struct copy_buffer){.rank = (int)rank, .written = written, .name = name};
@@ -308,7 +308,7 @@ static void write_writers(struct copy_draft *draft)
 			continue;
 		struct copy_leg leg = {
 			.from = (int)draft->buffers.count, .to = 1 + (int)i, .count = 1};
-		add_buffer(draft, rank, &b->source, false, "block");
+		copy_draft_add_buffer(draft, rank, &b->source, false, "block");
 		write_legs(
 			draft, &leg, 1, copy_draft_add_tiles(draft, rank, b->staging), &in, &out);
 		if (b->handshake.notifies)
@@ -327,10 +327,10 @@ static void list_buffers(struct copy_draft *draft)
 	const struct rank_tensor *group = broadcast_group(b, &count);
 	if (b->operation == OPERATION_GATHER)
 		own.shape[3] = b->ranks * broadcast_block(b)[3];
-	add_buffer(draft, b->root, &own, pulls, pulls ? "dst" : "src");
+	copy_draft_add_buffer(draft, b->root, &own, pulls, pulls ? "dst" : "src");
 	for (int64_t i = 0; i < group_count(b); i++) {
 		int64_t rank = group_rank(b, i);
-		add_buffer(draft, rank, group, !pulls || (hands && rank != b->root),
+		copy_draft_add_buffer(draft, rank, group, !pulls || (hands && rank != b->root),
 			pulls ? "src" : "dst");
 		draft->buffers.at[1 + i].adds = b->adds;
 	}

@@ -60,7 +60,7 @@ static void add_order(
 	}
 }
 
-static json_t *make_loops(const struct listed_choices *of, int r, bool spatial)
+static json_t *listed_choices_make_loops(const struct listed_choices *of, int r, bool spatial)
 {
 	json_t *object = json_object();
 	struct text order = text_open(of->arena);
@@ -102,10 +102,10 @@ json_t *nest_choices(struct arena *arena, const struct arch *arch, const struct 
 				domain_iterates(arch, r)
 					? arena_format(arena, "%s spatial", level->name)
 					: level->name,
-				make_loops(&of, r, true));
+				listed_choices_make_loops(&of, r, true));
 		if (!stores && !mapping_has_loops(mapping, r) && !mapping_has_loops(other, r))
 			continue;
-		json_t *loops = make_loops(&of, r, false);
+		json_t *loops = listed_choices_make_loops(&of, r, false);
 		if (stores)
 			json_object_set_new(loops, "keeps words of", make_kept(&of, r));
 		json_object_set_new(root, level->name, loops);
@@ -220,7 +220,7 @@ static const char *element_name(struct arena *arena, const json_t *list, size_t 
 }
 
 /* An op may read a tensor twice: elements before this one that have its name. */
-static size_t find_turn(struct arena *arena, const json_t *list, size_t at)
+static size_t choices_find_turn(struct arena *arena, const json_t *list, size_t at)
 {
 	const char *name = element_name(arena, list, at);
 	size_t turn = 0;
@@ -281,8 +281,8 @@ static void compare_parts(
 	size_t i;
 	json_array_foreach(whole, i, value) {
 		key = element_name(rows->arena, whole, i);
-		json_t *twin =
-			find_element(rows->arena, other, key, find_turn(rows->arena, whole, i));
+		json_t *twin = find_element(
+			rows->arena, other, key, choices_find_turn(rows->arena, whole, i));
 		if (!second || !twin)
 			compare_choices(rows, join(rows->arena, path, key), second ? twin : value,
 				second ? value : twin);
@@ -323,7 +323,7 @@ json_t *diff_tree(struct arena *arena, const struct diff *diff)
 }
 
 /* The value of a side of a row. */
-static const char *value_text(struct arena *arena, const json_t *row, const char *side)
+static const char *choices_value_text(struct arena *arena, const json_t *row, const char *side)
 {
 	const json_t *value = json_object_get(row, side);
 	if (json_is_null(value))
@@ -350,8 +350,8 @@ static void add_table(struct text *text, const char *title, const json_t *rows, 
 		return;
 	json_array_foreach(rows, i, row) {
 		widen(&widths[0], json_string_value(json_object_get(row, "what")));
-		widen(&widths[1], value_text(arena, row, "a"));
-		widen(&widths[2], value_text(arena, row, "b"));
+		widen(&widths[1], choices_value_text(arena, row, "a"));
+		widen(&widths[2], choices_value_text(arena, row, "b"));
 	}
 	text_add(text, "\n%-*s  %*s  %*s%s\n", widths[0], title, widths[1], "A", widths[2], "B",
 		ratios ? "     B / A" : "");
@@ -359,7 +359,8 @@ static void add_table(struct text *text, const char *title, const json_t *rows, 
 		const json_t *ratio = json_object_get(row, "ratio");
 		text_add(text, "%-*s  %*s  %*s", widths[0],
 			json_string_value(json_object_get(row, "what")), widths[1],
-			value_text(arena, row, "a"), widths[2], value_text(arena, row, "b"));
+			choices_value_text(arena, row, "a"), widths[2],
+			choices_value_text(arena, row, "b"));
 		if (ratio)
 			text_add(text, "  %8.3f", json_real_value(ratio));
 		text_add(text, "\n");

@@ -298,7 +298,7 @@ const char *plan_check_text(struct arena *arena, const json_t *tree)
 }
 
 /* The loop that walks a host dimension in the first op that uses the tensor; NULL. */
-static const char *name_dimension(const struct workload *workload, int tensor, int h)
+static const char *loop_name_of_dimension(const struct workload *workload, int tensor, int h)
 {
 	for (size_t o = 0; o < workload->op_count; o++) {
 		const struct op *op = &workload->ops[o];
@@ -320,7 +320,7 @@ static void add_layout(struct text *text, const struct workload *workload, int t
 	text_add(text, "%-20s", workload->tensors[tensor].name);
 	for (int d = 0; d < layout->rank; d++) {
 		int h = layout->host_dim[d];
-		const char *name = h < 0 ? NULL : name_dimension(workload, tensor, h);
+		const char *name = h < 0 ? NULL : loop_name_of_dimension(workload, tensor, h);
 		text_add(text, "  %s%d: %" PRId64, d + 1 == layout->rank ? "stick " : "", d,
 			layout->size[d]);
 		if (h < 0)
@@ -535,7 +535,7 @@ static void write_alike(struct tracing *tracing, int engine)
 	last->ticks = 0;
 }
 
-static void add_run(struct tracing *tracing, size_t i)
+static void tracing_add_run(struct tracing *tracing, size_t i)
 {
 	const struct program *program = tracing->outcome->program;
 	const struct run_time *times = tracing->outcome->sim.trace, *time = &times[i];
@@ -573,7 +573,7 @@ const char *trace_json(struct arena *arena, const struct outcome *outcome, bool 
 		.us_per_tick = arch_nanoseconds(outcome->plan->arch, 1) / 1e3 /
 			       (double)outcome->sim.ticks_per_cycle};
 	for (size_t i = 0; i < outcome->program->instruction_count; i++)
-		add_run(&tracing, i);
+		tracing_add_run(&tracing, i);
 	for (int engine = 0; engine < ENGINE_COUNT; engine++)
 		write_alike(&tracing, engine);
 	return trace_end(&tracing.text);

@@ -359,7 +359,7 @@ static void score_json_add_ops(struct text *text, const json_t *ops)
 }
 
 /* The nests of each op level by level, as of a problem; nests in words alone are left out. */
-static void add_nests(struct text *text, const json_t *ops)
+static void score_json_add_nests(struct text *text, const json_t *ops)
 {
 	static const struct result_row rows[] = {
 		{"", "nest of step {step}, op '{op}': {nest.mapping}", NULL},
@@ -499,7 +499,7 @@ const char *score_text(struct arena *arena, const struct outcome *outcome, const
 	json_decref(shown);
 	score_json_add_ops(&text, ops);
 	result_rows(&text, tree, runs);
-	add_nests(&text, ops);
+	score_json_add_nests(&text, ops);
 	add_tensors(&text, tree);
 	energy_text(&text, json_object_get(tree, "energy"),
 		json_number_value(json_object_get(tree, "energy_pj")));
@@ -536,7 +536,7 @@ static const char *phase_name(const struct plan *plan, const struct phase_cost *
 }
 
 /* True if a phase uses the resource. */
-static bool is_used(const struct plan_cost *cost, int resource)
+static bool plan_cost_is_used(const struct plan_cost *cost, int resource)
 {
 	for (int p = 0; p < cost->phase_count; p++)
 		if (cost->phases[p].resource[resource])
@@ -558,7 +558,7 @@ static void add_phases(struct text *text, const struct outcome *outcome)
 		listing_cell(listing, "%" PRId64, phase->cycles);
 		listing_cell(listing, "%" PRId64, phase->estimate);
 		for (int r = 0; r < RESOURCE_COUNT; r++)
-			if (is_used(cost, r))
+			if (plan_cost_is_used(cost, r))
 				listing_cell(listing, "%" PRId64, phase->resource[r]);
 			else
 				listing_cell(listing, "%s", "");

@@ -16,7 +16,7 @@
 
 static const char *const axes[] = {"X", "Y"};
 
-static json_t *make_loops(const struct nest_report *report)
+static json_t *nest_report_make_loops(const struct nest_report *report)
 {
 	const struct nest_projection *projection = report->projection;
 	json_t *list = json_array();
@@ -63,8 +63,8 @@ static json_t *nest_array_json(const struct nest_report *report)
 		(json_int_t)projection->passes, "overlap", projection->overlap, "steps",
 		(json_int_t)projection->steps, "cycles_per_step", (json_int_t)projection->rate,
 		"skew_cycles", (json_int_t)projection->skew_cycles, "load_cycles",
-		(json_int_t)projection->load_cycles, "loops", make_loops(report), "channels",
-		make_channels(report));
+		(json_int_t)projection->load_cycles, "loops", nest_report_make_loops(report),
+		"channels", make_channels(report));
 }
 
 enum { ROW_RUN, ROW_MULTIPLIERS, ROW_LEVELS }; /* from the last one on two for each level */

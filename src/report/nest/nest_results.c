@@ -275,7 +275,7 @@ static struct score frontier_least(const struct frontier *frontier)
 	return least;
 }
 
-static void add_layer(struct listing *listing, struct arena *arena,
+static void network_explored_add_layer(struct listing *listing, struct arena *arena,
 	const struct network_explored *explored, size_t l)
 {
 	const struct network *network = explored->search->network;
@@ -302,7 +302,7 @@ static const char *layers_table(struct arena *arena, const struct network_explor
 		"<layer", "count", "points", "least cycles", "least energy", "proof", "<", NULL};
 	struct listing *listing = listing_open(arena, titles);
 	for (size_t l = 0; l < explored->search->network->layer_count; l++)
-		add_layer(listing, arena, explored, l);
+		network_explored_add_layer(listing, arena, explored, l);
 	return listing_text(listing);
 }
 
@@ -388,7 +388,8 @@ static const struct nest_search *first_search(const struct network_explored *exp
 	return explored->search->layers[0];
 }
 
-static const struct nest_search *search_of(const struct network_explored *explored, size_t l)
+static const struct nest_search *network_explored_search(
+	const struct network_explored *explored, size_t l)
 {
 	return explored->search->layers[explored->search->network->layers[l].same_as];
 }
@@ -404,7 +405,7 @@ const char *network_layer_path(
 const char *network_layer_yaml(
 	struct arena *arena, const struct network_explored *explored, size_t l, size_t i)
 {
-	const struct nest_search *search = search_of(explored, l);
+	const struct nest_search *search = network_explored_search(explored, l);
 	struct shape *shape = arena_copy(arena, search->shape, sizeof *shape);
 	shape->name = explored->search->network->layers[l].name;
 	return arena_format(arena, "%s%s",
@@ -428,7 +429,7 @@ const char *network_layers_csv(struct arena *arena, const struct network_explore
 			struct nest_row row = {&point->score, found, found->solver, point->key,
 				network_layer_path(arena, explored, l, i)};
 			text_add(&text, "%s,%" PRId64 ",%s,", layer->name, layer->count, same);
-			nest_row_add(&text, search_of(explored, l), i + 1, &row);
+			nest_row_add(&text, network_explored_search(explored, l), i + 1, &row);
 		}
 	}
 	return text_read(&text);

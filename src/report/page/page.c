@@ -117,7 +117,7 @@ static void plot_span(struct plot_axis *axis, double least, double most)
 }
 
 /* From 0 to 1 along the axis. */
-static double along(const struct plot_axis *axis, double value)
+static double plot_axis_along(const struct plot_axis *axis, double value)
 {
 	double at = axis->logarithmic ? log10(value) : value;
 	return (at - axis->from) / (axis->to - axis->from);
@@ -126,12 +126,12 @@ static double along(const struct plot_axis *axis, double value)
 /* Pixels of values. */
 static double plot_x(const struct plot *plot, double value)
 {
-	return LEFT + (WIDTH - LEFT - RIGHT) * along(&plot->x, value);
+	return LEFT + (WIDTH - LEFT - RIGHT) * plot_axis_along(&plot->x, value);
 }
 
 static double plot_y(const struct plot *plot, double value)
 {
-	return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * along(&plot->y, value);
+	return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * plot_axis_along(&plot->y, value);
 }
 
 static void add_tick(struct plot *plot, bool across, double value)
@@ -161,7 +161,7 @@ static void add_powers(struct plot *plot, const struct plot_axis *axis, bool acr
 	for (int power = (int)floor(axis->from); power <= (int)axis->to; power += step)
 		for (int i = 0; i < count; i++) {
 			double value = factors[i] * pow(10, power);
-			if (along(axis, value) >= 0 && along(axis, value) <= 1)
+			if (plot_axis_along(axis, value) >= 0 && plot_axis_along(axis, value) <= 1)
 				add_tick(plot, across, value);
 		}
 }
@@ -276,7 +276,7 @@ static const char *find_column(const json_t *rows, const char *const *names, con
 }
 
 /* The unit of a column, and its title: "latency (us)". */
-static const struct amount_unit *unit_of(const json_t *rows, const char *name)
+static const struct amount_unit *page_unit(const json_t *rows, const char *name)
 {
 	double value, most = 0;
 	size_t i;
@@ -294,7 +294,7 @@ static const char *title_of(struct arena *arena, const struct chart_axis *of)
 
 /* --- colours */
 
-static int by_value(const void *left, const void *right)
+static int page_by_value(const void *left, const void *right)
 {
 	const json_t *a = *(const json_t *const *)left, *b = *(const json_t *const *)right;
 	if (json_is_number(a) && json_is_number(b)) {
@@ -319,10 +319,10 @@ static struct palette open_palette(struct arena *arena, const json_t *rows, cons
 			*array_add(arena, &values) = cell;
 	}
 	if (values.count)
-		qsort(values.at, values.count, sizeof *values.at, by_value);
+		qsort(values.at, values.count, sizeof *values.at, page_by_value);
 	palette.values = values.at;
 	for (i = 0; i < values.count; i++)
-		if (!palette.count || by_value(&values.at[palette.count - 1], &values.at[i]))
+		if (!palette.count || page_by_value(&values.at[palette.count - 1], &values.at[i]))
 			palette.values[palette.count++] = values.at[i];
 	palette.numbers = palette.count && json_is_number(palette.values[palette.count - 1]);
 	return palette;
@@ -356,7 +356,7 @@ static const char *colour_of(struct arena *arena, const struct palette *palette,
 	return arena_format(arena, "#%02x%02x%02x", rgb[0], rgb[1], rgb[2]);
 }
 
-static const char *value_text(struct arena *arena, const json_t *value)
+static const char *page_value_text(struct arena *arena, const json_t *value)
 {
 	return json_is_number(value) ? amount_number(arena, json_number_value(value))
 				     : json_string_value(value);
@@ -375,7 +375,7 @@ static void add_legend(struct chart *chart)
 	double x = plot_legend(&chart->plot, 0, palette->column, "none");
 	for (size_t i = 0; i < shown; i++) {
 		size_t at = palette->numbers && shown < count ? i * (count - 1) / (shown - 1) : i;
-		x = plot_legend(&chart->plot, x, value_text(arena, palette->values[at]),
+		x = plot_legend(&chart->plot, x, page_value_text(arena, palette->values[at]),
 			colour_of(arena, palette, at));
 	}
 	if (!palette->numbers && shown < count)
@@ -404,7 +404,7 @@ static void find_beaten(struct chart *chart)
 	}
 }
 
-static void collect(struct chart *chart, const json_t *rows)
+static void chart_collect(struct chart *chart, const json_t *rows)
 {
 	struct arena *arena = chart->text.arena;
 	double x, y, least[2] = {INFINITY, INFINITY}, most[2] = {-INFINITY, -INFINITY};
@@ -482,15 +482,15 @@ const char *frontier_svg(struct arena *arena, const char *title, const json_t *r
 	y = y || !x ? y : find_column(rows, upwards, x);
 	if (!x || !y || !has_numbers(rows, x, false) || !has_numbers(rows, y, false))
 		return NULL;
-	chart.x = (struct chart_axis){x, unit_of(rows, x)};
-	chart.y = (struct chart_axis){y, unit_of(rows, y)};
+	chart.x = (struct chart_axis){x, page_unit(rows, x)};
+	chart.y = (struct chart_axis){y, page_unit(rows, y)};
 	chart.plot = (struct plot){.text = &chart.text,
 		.x.title = title_of(arena, &chart.x),
 		.y.title = title_of(arena, &chart.y)};
 	if (colour)
 		chart.palette = open_palette(arena, rows, colour);
 	chart.apart = json_object_get(json_array_get(rows, 0), "frontier") != NULL;
-	collect(&chart, rows);
+	chart_collect(&chart, rows);
 	plot_open(&chart.plot, title);
 	add_legend(&chart);
 	if (!chart.apart)
@@ -689,7 +689,7 @@ static struct lx_stays collect_lx(struct arena *arena, json_t *tensors)
 }
 
 /* The stay whose place each takes: of the tensor's that it names, the one that ends as it begins. */
-static void find_parents(struct lx_stays *stays)
+static void lx_stays_find_parents(struct lx_stays *stays)
 {
 	for (size_t i = 0; i < stays->buffers.count; i++)
 		for (size_t k = 0; stays->places.at[i] && k < stays->buffers.count; k++)
@@ -699,7 +699,7 @@ static void find_parents(struct lx_stays *stays)
 }
 
 /* NULL where they do not fit the stays. */
-static const char *const *steps_of(struct arena *arena, const json_t *ops, int64_t last)
+static const char *const *page_steps(struct arena *arena, const json_t *ops, int64_t last)
 {
 	size_t count = json_array_size(ops);
 	const char **names = arena_array(arena, const char *, count);
@@ -716,7 +716,7 @@ const char *lx_svg(struct arena *arena, const char *title, const json_t *details
 	struct lx_stays stays = collect_lx(arena, json_object_get(score, "tensors"));
 	int64_t capacity = json_integer_value(
 		json_object_get(json_object_get(details, "machine"), "lx_bytes"));
-	find_parents(&stays);
+	lx_stays_find_parents(&stays);
 	struct packing packing = {
 		.count = stays.buffers.count, .buffers = stays.buffers.at, .capacity = capacity};
 	struct placement placement = {.count = stays.buffers.count,
@@ -732,7 +732,7 @@ const char *lx_svg(struct arena *arena, const char *title, const json_t *details
 					       "that are for tensors",
 					       amount_text(arena, AMOUNT_BYTES, (double)capacity))
 				     : "bytes of LX on each core, by steps",
-		.steps = steps_of(arena, json_object_get(score, "ops"), stays.last),
+		.steps = page_steps(arena, json_object_get(score, "ops"), stays.last),
 		.whole = true};
 	return packing.count ? place_svg(arena, &report, &words) : NULL;
 }
@@ -766,7 +766,7 @@ static struct part split_mapping(struct arena *arena, const char *mapping)
 	}
 }
 
-static double width_of(const char *words)
+static double page_width(const char *words)
 {
 	return (double)(LETTER * utf8_count(words, strlen(words)));
 }
@@ -785,7 +785,7 @@ static void add_boxes(struct nest_drawing *nests, const struct part *parts)
 		levels += is_level(parts->at[i]);
 	for (size_t i = 0; i < parts->count; i++)
 		if (is_level(parts->at[i])) {
-			double here = width_of(parts->at[i]) + 2 * INDENT + 2 * INDENT * depth++;
+			double here = page_width(parts->at[i]) + 2 * INDENT + 2 * INDENT * depth++;
 			wide = here > wide ? here : wide;
 		}
 	depth = 0;
@@ -816,23 +816,24 @@ static void add_boxes(struct nest_drawing *nests, const struct part *parts)
 	nests->y += levels ? ROW + (ROW + INDENT / 2) * (levels - 1) : 0;
 }
 
-static void add_line(struct nest_drawing *nests, const char *attributes, const char *words)
+static void nest_drawing_add_line(
+	struct nest_drawing *nests, const char *attributes, const char *words)
 {
 	nests->y += ROW - 4;
 	svg_label(&nests->text, NEST_LEFT, nests->y - 5, attributes, words);
-	if (NEST_LEFT + width_of(words) > nests->right)
-		nests->right = NEST_LEFT + width_of(words);
+	if (NEST_LEFT + page_width(words) > nests->right)
+		nests->right = NEST_LEFT + page_width(words);
 }
 
 static void nest_drawing_add_nest(struct nest_drawing *nests, const char *name, const char *mapping)
 {
 	struct part parts = split_mapping(nests->text.arena, mapping);
 	if (name)
-		add_line(nests, "", name);
+		nest_drawing_add_line(nests, "", name);
 	add_boxes(nests, &parts);
 	for (size_t i = 0; i < parts.count; i++)
 		if (!is_level(parts.at[i]))
-			add_line(nests, " class=\"s\"", parts.at[i]);
+			nest_drawing_add_line(nests, " class=\"s\"", parts.at[i]);
 	nests->y += GAP;
 }
 
@@ -849,7 +850,7 @@ const char *nest_svg(struct arena *arena, const char *title, const json_t *detai
 	const json_t *score = json_object_get(details, "score");
 	const char *mapping = json_string_value(json_object_get(score, "mapping"));
 	struct nest_drawing nests = {
-		.text = text_open(arena), .y = NEST_TOP, .right = NEST_LEFT + width_of(title)};
+		.text = text_open(arena), .y = NEST_TOP, .right = NEST_LEFT + page_width(title)};
 	size_t i;
 	json_t *op;
 	if (mapping)

@@ -37,7 +37,7 @@ static const char *const taken[] = {"auto", "break", "case", "char", "const", "c
 	"switch", "typedef", "union", "unsigned", "void", "volatile", "while", "main", "project",
 	"floor_of", "fmod", "floor", NULL};
 
-static bool is_used(const struct code *code, const char *name)
+static bool code_is_used(const struct code *code, const char *name)
 {
 	for (int i = 0; taken[i]; i++)
 		if (text_equal(taken[i], name))
@@ -57,7 +57,7 @@ static const char *code_name(struct code *code, const char *name)
 		if (!((*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
 			    (*at >= '0' && *at <= '9')))
 			*at = '_';
-	while (is_used(code, own))
+	while (code_is_used(code, own))
 		own = arena_format(code->arena, "%s_", own);
 	*array_add(code->arena, &code->taken) = own;
 	return own;

@@ -428,7 +428,7 @@ static const char *find_place(struct arena *arena, const char *path)
 }
 
 /* Gives a folder its former name again if a program ended between two renames. */
-static void restore(const struct folder *folder)
+static void folder_restore(const struct folder *folder)
 {
 	struct stat facts;
 	const char *old =
@@ -512,7 +512,7 @@ const char *folder_open(struct arena *arena, const char *path, struct folder **o
 	folder->place = why ? NULL : find_place(arena, path);
 	if (folder->place) {
 		name_places(folder);
-		restore(folder);
+		folder_restore(folder);
 		why = folder_parents(arena, arena_format(arena, "%s/", path));
 	}
 	if (!why && (!folder->place || stat(folder->place, &folder->facts) != 0))
@@ -599,7 +599,7 @@ static const char *exchange(const struct folder *folder, const char *fresh)
 	}
 	if (rename(fresh, folder->place) == 0)
 		return old;
-	restore(folder);
+	folder_restore(folder);
 	return NULL;
 }
 

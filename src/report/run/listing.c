@@ -46,7 +46,7 @@ static bool is_left(const struct listing *listing, size_t column)
 }
 
 /* Columns of a terminal. */
-static int width_of(const char *text)
+static int listing_width(const char *text)
 {
 	int width = 0;
 	size_t length = strlen(text);
@@ -67,10 +67,10 @@ static int measure(const struct listing *listing, int *widths, int *count)
 	for (size_t c = 0; c < listing->columns; c++) {
 		widths[c] = 0;
 		for (size_t i = c; i < listing->cells.count; i += listing->columns) {
-			int width = width_of(listing->cells.at[i]);
+			int width = listing_width(listing->cells.at[i]);
 			widths[c] = width > widths[c] ? width : widths[c];
 		}
-		int title = width_of(listing->titles[c] + is_left(listing, c));
+		int title = listing_width(listing->titles[c] + is_left(listing, c));
 		if (widths[c] && title > widths[c])
 			widths[c] = title;
 		sum += widths[c];
@@ -102,8 +102,8 @@ static void add_below(struct text *text, const char *cell)
 	listing_wrap(text, cell, INDENT);
 }
 
-static void add_line(struct text *text, const struct listing *listing, const char *const *cells,
-	const int *widths, size_t columns, int between)
+static void listing_add_line(struct text *text, const struct listing *listing,
+	const char *const *cells, const int *widths, size_t columns, int between)
 {
 	int blanks = 0;
 	size_t indent = 0;
@@ -114,13 +114,13 @@ static void add_line(struct text *text, const struct listing *listing, const cha
 		bool left = is_left(listing, c);
 		if (cell == listing->titles[c])
 			cell += left;
-		if (width_of(cell) > widths[c]) {
+		if (listing_width(cell) > widths[c]) {
 			text_add(text, "%*s", blanks, "");
 			listing_wrap(text, cell, indent);
 			return;
 		}
 		indent += (size_t)(widths[c] + between);
-		int room = widths[c] - width_of(cell);
+		int room = widths[c] - listing_width(cell);
 		if (*cell)
 			text_add(text, "%*s%s", blanks + (left ? 0 : room), "", cell);
 		blanks = (*cell ? (left ? room : 0) : blanks + widths[c]) + between;
@@ -158,9 +158,9 @@ const char *listing_text(const struct listing *listing)
 		count -= widths[columns - 1] > 0;
 	}
 	int between = width + 2 * (count - 1) <= LISTING_WIDTH ? 2 : 1;
-	add_line(&text, listing, listing->titles, widths, columns, between);
+	listing_add_line(&text, listing, listing->titles, widths, columns, between);
 	for (size_t i = 0; i + listing->columns <= listing->cells.count; i += listing->columns) {
-		add_line(&text, listing, &listing->cells.at[i], widths, columns, between);
+		listing_add_line(&text, listing, &listing->cells.at[i], widths, columns, between);
 		add_below(&text, join_cells(listing, i, columns));
 	}
 	return text_read(&text);
@@ -187,18 +187,19 @@ static const json_t *value_at(struct arena *arena, const json_t *tree, const cha
 	return json_is_null(tree) ? NULL : tree;
 }
 
-static const char *value_text(struct arena *arena, const json_t *value, const char *key, char form,
-	const struct amount_unit *unit)
+static const char *listing_value_text(struct arena *arena, const json_t *value, const char *key,
+	char form, const struct amount_unit *unit)
 {
 	struct text text = text_open(arena);
 	const char *name;
 	json_t *child;
 	size_t i;
 	json_array_foreach(value, i, child)
-		text_add(&text, "%s%s", i ? ", " : "", value_text(arena, child, key, form, unit));
+		text_add(&text, "%s%s", i ? ", " : "",
+			listing_value_text(arena, child, key, form, unit));
 	json_object_foreach((json_t *)value, name, child)
 		text_add(&text, "%s%s %s", text.length ? ", " : "", name,
-			value_text(arena, child, name, form, unit));
+			listing_value_text(arena, child, name, form, unit));
 	if (json_is_array(value) || json_is_object(value))
 		return text_read(&text);
 	enum amount kind = amount_of_column(key);
@@ -250,7 +251,8 @@ static bool pattern_value(
 		return other == end || pattern_add(text, place, other + 1, end);
 	}
 	if (value)
-		text_add(text, "%s", value_text(text->arena, value, key, form, place->unit));
+		text_add(
+			text, "%s", listing_value_text(text->arena, value, key, form, place->unit));
 	return value != NULL;
 }
 
@@ -313,7 +315,7 @@ void result_rows(struct text *text, const json_t *tree, const struct result_row 
 	int width = 0;
 	for (const struct result_row *row = rows; row->label; row++)
 		if (*row->label)
-			width = (int)number_max(width, width_of(row->label) + 2);
+			width = (int)number_max(width, listing_width(row->label) + 2);
 	for (; rows->label; rows++) {
 		struct result_place place = {tree, "", NULL};
 		if (!rows->each) {
@@ -340,7 +342,7 @@ static const char *pattern_of(const struct result_column *column, bool is_part)
 }
 
 /* The unit of the amounts of a column, that of the largest; NULL if a pattern of it is more than one amount. */
-static const struct amount_unit *unit_of(
+static const struct amount_unit *listing_unit(
 	struct arena *arena, const struct result_lines *lines, const struct result_column *column)
 {
 	double most = 0;
@@ -377,7 +379,7 @@ void result_table(struct text *text, const json_t *list, const struct result_col
 	}
 	for (size_t c = 0; columns[c].title; c++) {
 		titles[c] = columns[c].title;
-		units[c] = unit_of(arena, &lines, &columns[c]);
+		units[c] = listing_unit(arena, &lines, &columns[c]);
 	}
 	struct listing *listing = listing_open(arena, titles);
 	for (size_t i = 0; i < lines.count; i++)

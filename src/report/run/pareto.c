@@ -192,7 +192,8 @@ const char *pareto_csv(struct arena *arena, const struct frontier *frontier,
 	return text_read(&text);
 }
 
-static void add_point(struct text *text, const char *title, const struct summary_point *point)
+static void summary_add_point(
+	struct text *text, const char *title, const struct summary_point *point)
 {
 	text_add(text, "%s: point %zu, %s (%s), %s%s%s\n", title, point->number,
 		amount_text(text->arena, AMOUNT_TIME, point->nanoseconds), point->proof,
@@ -205,9 +206,9 @@ const char *summary_text(struct arena *arena, const struct summary_point *fastes
 {
 	struct text text = text_open(arena);
 	bool one = leanest && leanest->number == fastest->number;
-	add_point(&text, one ? "fastest and leanest" : "fastest", fastest);
+	summary_add_point(&text, one ? "fastest and leanest" : "fastest", fastest);
 	if (leanest && !one)
-		add_point(&text, "leanest", leanest);
+		summary_add_point(&text, "leanest", leanest);
 	return text_read(&text);
 }
 

@@ -705,7 +705,8 @@ static bool check_claim(struct certificate_checker *check)
 	return true;
 }
 
-static const char *cell_text(struct certificate_checker *check, const struct cell *cell)
+static const char *certificate_checker_cell_text(
+	struct certificate_checker *check, const struct cell *cell)
 {
 	struct mapping mapping;
 	cell_set(check->search->space, cell, &mapping);
@@ -742,7 +743,7 @@ static bool reject_cell(
 					   : "a mapping fits",
 		nest_mapping_print(
 			check->arena, check->search->arch, check->search->shape, witness),
-		values_text(check, &summary), cell_text(check, cell));
+		values_text(check, &summary), certificate_checker_cell_text(check, cell));
 }
 
 static bool visit(const struct cell *cell, void *user)

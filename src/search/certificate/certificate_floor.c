@@ -272,7 +272,7 @@ static double bound_along(const struct floor_cell *cell, bool y, int d)
 	return product;
 }
 
-static double along(const struct floor_cell *cell, bool y, uint32_t dimensions)
+static double floor_cell_along(const struct floor_cell *cell, bool y, uint32_t dimensions)
 {
 	double product = 1;
 	for (int d = 0; d < cell->frame->search->shape->dimension_count; d++)
@@ -303,8 +303,8 @@ static double skew_of(const struct floor_cell *cell)
 	for (int y = 0; y < 2; y++) {
 		bool hands_on = false;
 		for (int t = 0; t < shape->space_count; t++)
-			hands_on |= along(cell, y, ~shape->spaces[t].relevant) > 1;
-		skew += hands_on ? along(cell, y, UINT32_MAX) - 1 : 0;
+			hands_on |= floor_cell_along(cell, y, ~shape->spaces[t].relevant) > 1;
+		skew += hands_on ? floor_cell_along(cell, y, UINT32_MAX) - 1 : 0;
 	}
 	return skew;
 }
@@ -535,8 +535,8 @@ static double to_multipliers(
 	return cell->keep_nothing ? fmax(words, words_used(cell, t, last)) : words;
 }
 
-static void read_only(const struct floor_cell *cell, const struct floor_loops *loops, int j, int t,
-	const struct floor_known *known, struct least *least)
+static void floor_cell_read_only(const struct floor_cell *cell, const struct floor_loops *loops,
+	int j, int t, const struct floor_known *known, struct least *least)
 {
 	int count = cell->kept_count[t], from = known->from[t];
 	if (cell->passes[t] || cell->renews[t])
@@ -679,8 +679,8 @@ struct ports {
 	double rows[ARCH_LEVELS_MOST];
 };
 
-static double add_space(const struct floor_cell *cell, const struct floor_loops *loops, int j,
-	int t, const struct floor_known *known, struct ports *ports)
+static double floor_cell_add_space(const struct floor_cell *cell, const struct floor_loops *loops,
+	int j, int t, const struct floor_known *known, struct ports *ports)
 {
 	const struct floor_frame *frame = cell->frame;
 	const struct hierarchy *hierarchy = frame->search->hierarchy;
@@ -692,7 +692,7 @@ static double add_space(const struct floor_cell *cell, const struct floor_loops 
 	if (sums)
 		written(cell, loops, j, t, &least);
 	else
-		read_only(cell, loops, j, t, known, &least);
+		floor_cell_read_only(cell, loops, j, t, known, &least);
 	for (int i = 0; i < frame->completions->count; i++) {
 		const struct nest_level *level = &hierarchy->levels[frame->completions->level[i]];
 		/* At a home Timeloop counts nothing then. */
@@ -740,7 +740,7 @@ struct score floor_score(const struct floor_cell *cell, const struct floor_loops
 	struct score score = {.feasible = true};
 	double pj = cell->steps * cell->multipliers * hierarchy->compute_pj, waiting = 0;
 	for (int t = 0; t < search->shape->space_count; t++)
-		pj += add_space(cell, loops, j, t, known, &ports);
+		pj += floor_cell_add_space(cell, loops, j, t, known, &ports);
 	for (int i = 0; i < completions->count; i++) {
 		const struct nest_level *level = &hierarchy->levels[completions->level[i]];
 		double all = cell->instances[i], reads = ports.reads[i], writes = ports.writes[i];

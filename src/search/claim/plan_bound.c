@@ -54,7 +54,7 @@ static inline const struct plan_cut *cut_of(
 	return &bounding->relaxed->cuts->at[state->cut];
 }
 
-static inline int view_of(const struct bound_state *state, int k)
+static inline int bound_state_view(const struct bound_state *state, int k)
 {
 	return state->place[k] / VIEW_UNIT - 1;
 }
@@ -73,7 +73,7 @@ static inline int count_used(const struct bound_state *state)
 }
 
 /* True if what LX has of a tensor may be of use at a cut. */
-static inline bool is_needed(const struct bounding *bounding, int t, bool in_hbm, int cut)
+static inline bool bounding_is_needed(const struct bounding *bounding, int t, bool in_hbm, int cut)
 {
 	const struct joint_tensor *tensor = &bounding->space->tensors[t];
 	return tensor->last >= cut || (tensor->output && !in_hbm);
@@ -130,8 +130,8 @@ static int64_t bounding_rest(struct bounding *bounding, const struct bound_state
 	size_t index = 0;
 	for (int k = 0; k < cut->count; k++) {
 		bool hbm = state->place[k] & BIT_HBM;
-		int view = view_of(state, k), t = cut->tensors[k];
-		if (!hbm && view < 0 && is_needed(bounding, t, false, state->cut))
+		int view = bound_state_view(state, k), t = cut->tensors[k];
+		if (!hbm && view < 0 && bounding_is_needed(bounding, t, false, state->cut))
 			return JOINT_NEVER;
 		index += cut->unit[k] * (size_t)plan_code(relaxed->cuts, t, hbm, view);
 	}
@@ -157,7 +157,7 @@ static uint32_t *places_of(const struct bounding *bounding, const struct bound_s
 	}
 }
 
-static void list(struct bounding *bounding, uint32_t i)
+static void bounding_list(struct bounding *bounding, uint32_t i)
 {
 	uint32_t *first = places_of(bounding, &bounding->nodes.at[i].state);
 	bounding->nodes.at[i].next = *first;
@@ -169,13 +169,13 @@ static void grow_places(struct bounding *bounding)
 	bounding->place_count = bounding->place_count ? 2 * bounding->place_count : 1 << 12;
 	bounding->places = arena_array(bounding->arena, uint32_t, bounding->place_count);
 	for (size_t i = 0; i < bounding->nodes.count; i++)
-		list(bounding, (uint32_t)i);
+		bounding_list(bounding, (uint32_t)i);
 }
 
 /* True if all that can follow b can follow a at no more in all: in a bundle that a begins, which costs no
  * more than what b's costs already; or in a's own, which uses no tensor that b's does not, and can be made as
  * wide. */
-static bool is_no_worse(
+static bool joint_space_is_no_worse(
 	const struct joint_space *space, const struct bound_node *a, const struct bound_node *b)
 {
 	int64_t wider = b->state.widest > a->state.widest ? b->state.widest - a->state.widest : 0;
@@ -193,7 +193,7 @@ static bool is_beaten(const struct bounding *bounding, const struct bound_node *
 	const struct bound_node *nodes = bounding->nodes.at;
 	for (uint32_t i = *places_of(bounding, &node->state); i; i = nodes[i - 1].next)
 		if (nodes[i - 1].was_done && &nodes[i - 1] != node &&
-			is_no_worse(bounding->space, &nodes[i - 1], node))
+			joint_space_is_no_worse(bounding->space, &nodes[i - 1], node))
 			return true;
 	return false;
 }
@@ -208,7 +208,7 @@ static uint32_t intern(struct bounding *bounding, const struct bound_state *stat
 			return i - 1;
 	struct bound_node *node = array_add(bounding->arena, &bounding->nodes);
 	*node = (struct bound_node){.state = *state, .value = JOINT_NEVER};
-	list(bounding, (uint32_t)bounding->nodes.count - 1);
+	bounding_list(bounding, (uint32_t)bounding->nodes.count - 1);
 	return (uint32_t)bounding->nodes.count - 1;
 }
 
@@ -280,7 +280,7 @@ static void bytes_in_lx(
 	const struct plan_cut *cut = cut_of(bounding, state);
 	bytes->sum = 0;
 	for (int k = 0; k < cut->count; k++) {
-		int view = view_of(state, k);
+		int view = bound_state_view(state, k);
 		bytes->of[k] = view < 0 ? 0 : bounding->space->tensors[cut->tensors[k]].bytes[view];
 		bytes->sum += bytes->of[k];
 	}
@@ -315,7 +315,7 @@ static uint16_t in_lx(const struct bounding *bounding, const struct bound_state 
 {
 	unsigned set = 0;
 	for (int k = 0; k < cut_of(bounding, state)->count; k++)
-		if (view_of(state, k) >= 0)
+		if (bound_state_view(state, k) >= 0)
 			set |= 1u << k;
 	return (uint16_t)set;
 }
@@ -332,7 +332,7 @@ static void forget(struct bound_state *state, unsigned dropped)
 static void evict(struct bounding *bounding, uint32_t from, int k)
 {
 	struct bound_state before = bounding->nodes.at[from].state;
-	int t = cut_of(bounding, &before)->tensors[k], view = view_of(&before, k);
+	int t = cut_of(bounding, &before)->tensors[k], view = bound_state_view(&before, k);
 	const struct joint_tensor *tensor = &bounding->space->tensors[t];
 	if (before.place[k] & BIT_HBM || tensor->evict[view] == JOINT_NEVER)
 		return;
@@ -349,7 +349,7 @@ static void evict(struct bounding *bounding, uint32_t from, int k)
 static void relay(struct bounding *bounding, uint32_t from, int k, int to)
 {
 	struct bound_state before = bounding->nodes.at[from].state;
-	int t = cut_of(bounding, &before)->tensors[k], view = view_of(&before, k);
+	int t = cut_of(bounding, &before)->tensors[k], view = bound_state_view(&before, k);
 	const struct joint_tensor *tensor = &bounding->space->tensors[t];
 	int64_t value = tensor->relay[view * tensor->view_count + to];
 	int64_t room = bounding->space->capacity - tensor->bytes[to];
@@ -431,7 +431,8 @@ static void drop_dead(const struct bounding *bounding, struct bound_state *state
 {
 	const struct plan_cut *cut = cut_of(bounding, state);
 	for (int k = 0; k < cut->count; k++)
-		if (!is_needed(bounding, cut->tensors[k], state->place[k] & BIT_HBM, state->cut))
+		if (!bounding_is_needed(
+			    bounding, cut->tensors[k], state->place[k] & BIT_HBM, state->cut))
 			set_view(state, k, -1);
 }
 
@@ -484,7 +485,7 @@ static bool finds_all(const struct bounding *bounding, const struct bound_state 
 		const struct joint_tensor *tensor = &bounding->space->tensors[use->tensor];
 		int k = plan_cut_find(cut_of(bounding, before), use->tensor);
 		bool hbm = k < 0 ? tensor->producer < 0 : before->place[k] & BIT_HBM;
-		int view = k < 0 ? -1 : view_of(before, k);
+		int view = k < 0 ? -1 : bound_state_view(before, k);
 		if (use->mode != JOINT_RESIDENT && !hbm)
 			return false;
 		if (use->mode == JOINT_RESIDENT &&
@@ -499,7 +500,7 @@ static bool finds_all(const struct bounding *bounding, const struct bound_state 
 }
 
 /* Bytes that the option needs beside what is there; less where outs in `in_place` take over what a use has. */
-static int64_t room_of(struct bounding *bounding, const struct bound_state *before,
+static int64_t bounding_room(struct bounding *bounding, const struct bound_state *before,
 	const struct joint_option *option, unsigned in_place)
 {
 	const struct joint_space *space = bounding->space;
@@ -516,7 +517,8 @@ static int64_t room_of(struct bounding *bounding, const struct bound_state *befo
 		if (in_place >> i & 1) {
 			const struct joint_use *use = &option->uses[out->in_place];
 			int k = plan_cut_find(cut_of(bounding, before), use->tensor);
-			int view = use->mode == JOINT_MOVED ? use->view : view_of(before, k);
+			int view =
+				use->mode == JOINT_MOVED ? use->view : bound_state_view(before, k);
 			had = space->tensors[use->tensor].bytes[view];
 		}
 		room = checked_add(&bounding->fits, room, made > had ? made - had : 0);
@@ -538,10 +540,11 @@ static unsigned can_take_over(const struct bounding *bounding, const struct boun
 		int t = option->uses[out->in_place].tensor,
 		    k = plan_cut_find(cut_of(bounding, before), t);
 		if (option->uses[out->in_place].mode == JOINT_RESIDENT &&
-			view_of(before, k) != option->uses[out->in_place].view)
+			bound_state_view(before, k) != option->uses[out->in_place].view)
 			continue;
 		can |= 1u << i;
-		if (!is_needed(bounding, t, k < 0 || before->place[k] & BIT_HBM, option->end))
+		if (!bounding_is_needed(
+			    bounding, t, k < 0 || before->place[k] & BIT_HBM, option->end))
 			*free |= 1u << i;
 	}
 	return can;
@@ -562,7 +565,8 @@ static bool drop_and_carry_out(struct bounding *bounding, uint32_t from,
 	const struct bound_state *before, size_t number, unsigned in_place, unsigned free)
 {
 	const struct joint_option *option = &bounding->space->options[number];
-	int64_t room = bounding->space->capacity - room_of(bounding, before, option, in_place);
+	int64_t room =
+		bounding->space->capacity - bounding_room(bounding, before, option, in_place);
 	struct bound_bytes bytes;
 	unsigned dropped = 0;
 	bytes_in_lx(bounding, before, &bytes);
@@ -591,8 +595,9 @@ static void take_option(struct bounding *bounding, uint32_t from, size_t number)
 		cleared = in_lx(bounding, &before);
 	}
 	for (int k = 0; k < cut_of(bounding, &before)->count; k++)
-		if (!(kept >> k & 1) && !is_needed(bounding, cut_of(bounding, &before)->tensors[k],
-						before.place[k] & BIT_HBM, option->end))
+		if (!(kept >> k & 1) &&
+			!bounding_is_needed(bounding, cut_of(bounding, &before)->tensors[k],
+				before.place[k] & BIT_HBM, option->end))
 			cleared |= (uint16_t)(1u << k);
 	forget(&before, cleared);
 	unsigned rest = can_take_over(bounding, &before, option, &free) & ~free, more = 0;
@@ -609,7 +614,7 @@ static void bound_steps(struct bounding *bounding, uint32_t node)
 {
 	struct bound_state state = bounding->nodes.at[node].state;
 	for (int k = 0; k < cut_of(bounding, &state)->count; k++)
-		if (view_of(&state, k) >= 0) {
+		if (bound_state_view(&state, k) >= 0) {
 			int t = cut_of(bounding, &state)->tensors[k];
 			evict(bounding, node, k);
 			for (int to = 0; to < bounding->space->tensors[t].view_count; to++)

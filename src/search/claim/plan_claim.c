@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-static struct plan_claim reject(struct plan_claim *claim, const char *why)
+static struct plan_claim plan_claim_reject(struct plan_claim *claim, const char *why)
 {
 	claim->answer = VERDICT_NO;
 	claim->why = why;
@@ -65,7 +65,7 @@ static void check_bound(const struct plan_claim_question *question, struct joint
 		return;
 	const struct joint_graph *graph = space->graph;
 	if (graph->question.aim.fixed != space_of->aim.fixed) {
-		reject(claim,
+		plan_claim_reject(claim,
 			arena_format(arena, "its space leaves out more than the claim names: %s",
 				joint_claim_text(arena, &graph->question)));
 		return;
@@ -74,7 +74,7 @@ static void check_bound(const struct plan_claim_question *question, struct joint
 	claim->options = space->option_count;
 	claim->compared = plan_complete_check(&compared, arena);
 	if (claim->compared.why) {
-		reject(claim, claim->compared.why);
+		plan_claim_reject(claim, claim->compared.why);
 		return;
 	}
 	double least = question->plan->proof.bound * unit;
@@ -130,20 +130,22 @@ struct plan_claim plan_claim_check(const struct plan_claim_question *question, s
 	struct plan_claim claim = {.claim = "none"};
 	const char *why = NULL;
 	if ((proof->status != PROOF_OPTIMAL && proof->status != PROOF_BOUND) || !proof->space)
-		return reject(&claim, "the plan claims no proof; add 'proof:' or run explore");
+		return plan_claim_reject(
+			&claim, "the plan claims no proof; add 'proof:' or run explore");
 	if (!joint_claim_read(arena, proof->space, &space_of.aim, &planning, &why))
-		return reject(&claim, arena_format(arena,
-					      "the space of the proof is not one that can be made "
-					      "again: %s",
-					      why));
+		return plan_claim_reject(
+			&claim, arena_format(arena,
+					"the space of the proof is not one that can be made "
+					"again: %s",
+					why));
 	claim.claim = arena_format(arena, "no plan is below %.17g: %s", proof->bound, proof->space);
 	planning.stopper = question->stopper;
 	why = check_assumptions(question, &planning, arena);
 	if (why)
-		return reject(&claim, why);
+		return plan_claim_reject(&claim, why);
 	why = check_numbers(question->plan, &space_of.aim, planning.price, arena);
 	if (why)
-		return reject(&claim, why);
+		return plan_claim_reject(&claim, why);
 	check_bound(question, &space_of, &claim, arena);
 	return claim;
 }

@@ -45,7 +45,7 @@ static const struct view *view_at(const struct completing *completing, int t, in
 	return &completing->graph->views[t][view];
 }
 
-static bool is_free(const struct completing *completing, enum joint_kind kind)
+static bool completing_is_free(const struct completing *completing, enum joint_kind kind)
 {
 	return !(completing->asked->aim.fixed & kind);
 }
@@ -116,7 +116,7 @@ static void compare_evict(struct completing *completing, int t, int view)
 	const struct joint_tensor *tensor = &completing->space->tensors[t];
 	struct language_price price;
 	int64_t worth;
-	if (!is_free(completing, KIND_EVICT) || !is_left_under(completing, t, view) ||
+	if (!completing_is_free(completing, KIND_EVICT) || !is_left_under(completing, t, view) ||
 		completing->language.tensors[t].stay == STAY_LX ||
 		!language_price_evict(&completing->language, t, view_at(completing, t, view),
 			completing->scratch, &price) ||
@@ -317,7 +317,8 @@ static bool is_out_as_good(struct completing *completing, const struct language_
 }
 
 /* Tensors that a step has in HBM: more than a bundle may have, and it has a bundle of its own. */
-static bool is_alone(const struct completing *completing, const struct language_step *step)
+static bool completing_is_alone(
+	const struct completing *completing, const struct language_step *step)
 {
 	int64_t most = completing->asked->arch->bundle_tensors;
 	int count = !step->out_in_lx;
@@ -329,7 +330,7 @@ static bool is_alone(const struct completing *completing, const struct language_
 static bool may_stand(const struct completing *completing, const struct language_step *step,
 	const struct joint_option *option)
 {
-	bool alone = is_alone(completing, step);
+	bool alone = completing_is_alone(completing, step);
 	return option->alone == alone && (!option->ends_bundle || alone) && !option->empties &&
 	       !option->room && !option->argument_count;
 }
@@ -413,7 +414,8 @@ static bool price(struct completing *completing, const struct language_step *ste
 static bool are_values_compared(const struct completing *completing, int op)
 {
 	const struct joint_question *asked = completing->asked;
-	return !asked->planning->published_tiles && is_free(completing, KIND_CUT_TILES) &&
+	return !asked->planning->published_tiles &&
+	       completing_is_free(completing, KIND_CUT_TILES) &&
 	       !op_has_inner_nest(asked->arch, &asked->workload->ops[op]);
 }
 
@@ -619,7 +621,7 @@ static bool holds_all(const struct completing *completing)
 }
 
 /* Looks at up to `most` sequences of choices; true if these were all. */
-static bool walk(
+static bool completing_walk(
 	struct completing *completing, int op, looking *look, struct random *random, uint64_t most)
 {
 	struct choices *choices = arena_new(completing->arena, struct choices);
@@ -640,37 +642,37 @@ static void compare_op(struct completing *completing, int op)
 	struct random random = random_open(35, (uint64_t)op);
 	list_alike(completing, op);
 	most = most ? most : PLAN_COMPLETE_STEPS;
-	if (!walk(completing, op, look_at_step, NULL, most)) {
+	if (!completing_walk(completing, op, look_at_step, NULL, most)) {
 		completing->out->all = false;
-		walk(completing, op, look_at_step, &random, most);
-		walk(completing, op, look_at_tiles, &random, most / TILINGS);
+		completing_walk(completing, op, look_at_step, &random, most);
+		completing_walk(completing, op, look_at_tiles, &random, most / TILINGS);
 	}
-	if (is_free(completing, KIND_FUSION) && !holds_all(completing)) {
+	if (completing_is_free(completing, KIND_FUSION) && !holds_all(completing)) {
 		uint64_t runs = most / RUNS_PART;
-		bool all = walk(completing, op, look_at_run, NULL, runs);
+		bool all = completing_walk(completing, op, look_at_run, NULL, runs);
 		completing->out->all &= all;
 		if (!all)
-			walk(completing, op, look_at_run, &random, runs);
+			completing_walk(completing, op, look_at_run, &random, runs);
 	}
 }
 
 static void open_kinds(struct completing *completing)
 {
 	completing->language.kinds = (struct language_kinds){
-		.evict = is_free(completing, KIND_EVICT),
-		.reload = is_free(completing, KIND_RELOAD),
-		.clone = is_free(completing, KIND_CLONE),
-		.few_cores = is_free(completing, KIND_FEW_CORES),
-		.reduction = is_free(completing, KIND_REDUCTION),
-		.many_loops = is_free(completing, KIND_MANY_LOOPS),
-		.orders = is_free(completing, KIND_ORDERS),
-		.owners = is_free(completing, KIND_OWNERS),
-		.early = is_free(completing, KIND_EARLY),
-		.both = is_free(completing, KIND_BOTH),
-		.shared = is_free(completing, KIND_SHARED),
-		.fused_loops = is_free(completing, KIND_FUSED_LOOPS),
-		.narrow_runs = is_free(completing, KIND_NARROW_RUNS),
-		.small_runs = is_free(completing, KIND_SMALL_RUNS),
+		.evict = completing_is_free(completing, KIND_EVICT),
+		.reload = completing_is_free(completing, KIND_RELOAD),
+		.clone = completing_is_free(completing, KIND_CLONE),
+		.few_cores = completing_is_free(completing, KIND_FEW_CORES),
+		.reduction = completing_is_free(completing, KIND_REDUCTION),
+		.many_loops = completing_is_free(completing, KIND_MANY_LOOPS),
+		.orders = completing_is_free(completing, KIND_ORDERS),
+		.owners = completing_is_free(completing, KIND_OWNERS),
+		.early = completing_is_free(completing, KIND_EARLY),
+		.both = completing_is_free(completing, KIND_BOTH),
+		.shared = completing_is_free(completing, KIND_SHARED),
+		.fused_loops = completing_is_free(completing, KIND_FUSED_LOOPS),
+		.narrow_runs = completing_is_free(completing, KIND_NARROW_RUNS),
+		.small_runs = completing_is_free(completing, KIND_SMALL_RUNS),
 	};
 }
 

@@ -363,7 +363,7 @@ static struct option_class class_of(struct relaxing *relaxing, const struct join
 	return class;
 }
 
-static bool is_no_worse(const struct option_class *a, const struct option_class *b)
+static bool option_class_is_no_worse(const struct option_class *a, const struct option_class *b)
 {
 	return a->cost <= b->cost && a->room >= b->room && a->behind == b->behind &&
 	       !memcmp(a->asks, b->asks, sizeof a->asks);
@@ -373,7 +373,7 @@ static void add_option(struct relaxing *relaxing, const struct joint_option *opt
 {
 	struct option_class class = class_of(relaxing, option);
 	for (size_t i = 0; i < relaxing->classes.count; i++)
-		if (is_no_worse(&relaxing->classes.at[i], &class))
+		if (option_class_is_no_worse(&relaxing->classes.at[i], &class))
 			return;
 	if (class.room < 0)
 		return;

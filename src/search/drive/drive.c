@@ -409,7 +409,7 @@ static void drive_merge(struct drive *drive, struct slot *slot)
 	}
 }
 
-static void start(struct drive *drive)
+static void drive_start(struct drive *drive)
 {
 	struct slot slot = drive_slot(drive);
 	if (!drive->kind->start)
@@ -549,7 +549,7 @@ struct explored drive_explore(
 	drive.scratch = arena_array(drive.own, struct arena *, jobs);
 	for (int i = 0; i < jobs; i++)
 		drive.scratch[i] = arena_open();
-	start(&drive);
+	drive_start(&drive);
 	run_rounds(&drive);
 	note_proof(&explored);
 	if (kind->finish)

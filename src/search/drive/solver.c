@@ -159,7 +159,7 @@ void run_complain(struct run *run, bool error, int op, const char *format, ...)
 	*array_add(run->arena, &run->complaints) = (struct complaint){error, op, text};
 }
 
-static struct run open_run(const struct asker *asker, struct arena *arena, uint64_t ticks,
+static struct run asker_open_run(const struct asker *asker, struct arena *arena, uint64_t ticks,
 	uint64_t seed, uint64_t stream)
 {
 	return (struct run){.asker = asker,
@@ -215,7 +215,7 @@ bool run_parts(struct run *run, size_t count,
 	uint64_t left = run->budget - run->answer.ticks;
 	for (size_t i = 0; i < count; i++) {
 		uint64_t share = left / count + (i < left % count);
-		parts.runs[i] = open_run(
+		parts.runs[i] = asker_open_run(
 			run->asker, NULL, run->budget ? share : 0, run->seed, ++run->stream);
 		parts.runs[i].poll.stopped = run->poll.stopped;
 		parts.runs[i].spent = run->budget && !share;
@@ -243,7 +243,7 @@ void run_report(struct run *run, double value, double bound)
 struct answer solve_for(const struct asker *asker, const struct solver *solver,
 	const struct problem *problem, uint64_t ticks, uint64_t seed, struct arena *arena)
 {
-	struct run run = open_run(asker, arena, ticks, seed, 0);
+	struct run run = asker_open_run(asker, arena, ticks, seed, 0);
 	solver->run(&run, problem);
 	run.answer.candidate_count = run.candidates.count;
 	run.answer.candidates = run.candidates.at;

@@ -262,7 +262,7 @@ static void milp_fail(void *user)
 	longjmp(solving->failed, 1);
 }
 
-static int kind_of(double least, double most)
+static int milp_kind(double least, double most)
 {
 	if (least == most)
 		return GLP_FX;
@@ -293,7 +293,7 @@ static void load_columns(struct solving *solving)
 		int number = solving->number[c];
 		if (!number)
 			continue;
-		glp_set_col_bnds(problem, number, kind_of(column->least, column->most),
+		glp_set_col_bnds(problem, number, milp_kind(column->least, column->most),
 			column->least, column->most);
 		glp_set_obj_coef(problem, number, column->cost);
 		if (column->integer)
@@ -323,13 +323,13 @@ static bool load_row(struct solving *solving, size_t r, struct milp_packed *pack
 		return least <= ROW_TOLERANCE * size && most >= -ROW_TOLERANCE * size;
 	int number = glp_add_rows(solving->problem, 1);
 	solving->rows = number;
-	glp_set_row_bnds(solving->problem, number, kind_of(least, most), least, most);
+	glp_set_row_bnds(solving->problem, number, milp_kind(least, most), least, most);
 	glp_set_mat_row(solving->problem, number, kept, packed->columns, packed->coefficients);
 	return true;
 }
 
 /* False if some row cannot hold. */
-static bool load(struct solving *solving)
+static bool milp_load(struct solving *solving)
 {
 	const struct milp *milp = solving->milp;
 	struct milp_packed packed = milp_open_packed(milp, solving->arena);
@@ -344,7 +344,7 @@ static bool load(struct solving *solving)
 	return holds;
 }
 
-static void read_values(struct solving *solving)
+static void milp_read_values(struct solving *solving)
 {
 	for (size_t c = 0; c < solving->milp->columns.count; c++)
 		solving->values[c] = solving->number[c]
@@ -399,7 +399,7 @@ static void milp_look(glp_tree *tree, void *user)
 	if (point && (!solving->point || value < solving->best)) {
 		solving->point = true;
 		solving->best = value;
-		read_values(solving);
+		milp_read_values(solving);
 		if (solving->wishes->found)
 			solving->wishes->found(solving->wishes->user, solving->values);
 	}
@@ -438,7 +438,7 @@ static void milp_search(struct solving *solving)
 	if (!point)
 		return;
 	answer->value = glp_mip_obj_val(solving->problem);
-	read_values(solving);
+	milp_read_values(solving);
 	answer->values = solving->values;
 	if (end == 0 && status == GLP_OPT)
 		answer->bound = answer->value;
@@ -454,7 +454,7 @@ static void meet_clauses(struct solving *solving)
 	if (end != 0 || (status != GLP_OPT && status != GLP_FEAS))
 		return;
 	answer->status = PROOF_OPTIMAL;
-	read_values(solving);
+	milp_read_values(solving);
 	answer->values = solving->values;
 }
 
@@ -464,15 +464,15 @@ static void know(struct solving *solving)
 	struct milp_answer *answer = &solving->answer;
 	answer->status = PROOF_OPTIMAL;
 	answer->value = answer->bound = glp_get_obj_coef(solving->problem, 0);
-	read_values(solving);
+	milp_read_values(solving);
 	answer->values = solving->values;
 }
 
-static void solve_all(struct solving *solving)
+static void milp_solve_all(struct solving *solving)
 {
 	int megabytes = solving->wishes->megabytes;
 	glp_mem_limit(megabytes ? megabytes : MEGABYTES);
-	if (load(solving)) {
+	if (milp_load(solving)) {
 		if (!glp_get_num_cols(solving->problem))
 			know(solving);
 		else if (solving->wishes->clauses)
@@ -503,7 +503,7 @@ struct milp_answer milp_solve(
 	glp_term_hook(hear, solving);
 	glp_error_hook(milp_fail, solving);
 	if (!setjmp(solving->failed))
-		solve_all(solving);
+		milp_solve_all(solving);
 	else
 		solving->answer = (struct milp_answer){
 			.status = solving->ended ? PROOF_BUDGET : PROOF_NONE, .bound = -INFINITY};

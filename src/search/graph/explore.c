@@ -47,8 +47,8 @@ static void left_out_add(struct left_out *list, const struct op_front *front,
 }
 
 /* True if one is no worse than the other in all objectives from the k-th on. */
-static bool is_no_worse(const struct objectives *objectives, size_t k, const struct score *one,
-	const struct score *other)
+static bool objectives_is_no_worse(const struct objectives *objectives, size_t k,
+	const struct score *one, const struct score *other)
 {
 	for (; k < objectives->count; k++)
 		if (objective_value(objectives->at[k], one) >
@@ -60,7 +60,8 @@ static bool is_no_worse(const struct objectives *objectives, size_t k, const str
 static bool is_covered(const struct frontier *frontier, const struct score *score)
 {
 	for (size_t i = 0; i < frontier->count; i++)
-		if (is_no_worse(&frontier->objectives, 0, &frontier->points[i].score, score))
+		if (objectives_is_no_worse(
+			    &frontier->objectives, 0, &frontier->points[i].score, score))
 			return true;
 	return false;
 }
@@ -72,7 +73,7 @@ static void note_point(
 	double value = objective_value(objectives->at[0], &point->score);
 	found->bound = value;
 	for (size_t i = 0; i < list->count; i++)
-		if (is_no_worse(objectives, 1, &list->at[i], &point->score))
+		if (objectives_is_no_worse(objectives, 1, &list->at[i], &point->score))
 			found->bound = fmin(
 				found->bound, objective_value(objectives->at[0], &list->at[i]));
 	found->gap = value - found->bound;
@@ -520,8 +521,8 @@ static void prepare_last(void *self, struct explored *explored, struct arena *ar
 }
 
 /* The plan of what was kept is made again. */
-static bool restore(const struct graph *graph, struct plan_trial *trial, const struct found *found,
-	struct slot *slot)
+static bool graph_restore(const struct graph *graph, struct plan_trial *trial,
+	const struct found *found, struct slot *slot)
 {
 	trial->found = *(const struct plan_found *)found;
 	struct recipe_result laid_out = lay_out(graph, &trial->found.recipe, slot);
@@ -538,7 +539,7 @@ static const char *execute(void *self, struct found *found, struct slot *slot, b
 	const struct graph *graph = self;
 	const struct exploration *exploration = graph->exploration;
 	struct plan_trial restored, *trial = last ? &restored : (struct plan_trial *)found;
-	if (last && !restore(graph, &restored, found, slot))
+	if (last && !graph_restore(graph, &restored, found, slot))
 		return NULL;
 	struct outcome *outcome = &trial->outcome;
 	const struct score *score = &outcome->cost.score;

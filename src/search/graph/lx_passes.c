@@ -357,7 +357,7 @@ const char *lx_staging_choose(struct lx_graph *graph)
 	return NULL;
 }
 
-static size_t count_tiles(const struct lx_graph *graph)
+static size_t lx_graph_count_tiles(const struct lx_graph *graph)
 {
 	size_t count = 0;
 	for (size_t o = 0; o < graph->workload->op_count; o++)
@@ -375,7 +375,7 @@ static int64_t pitch_of(const struct lx_graph *graph, const struct staging *stag
 /* Adds the tiles behind the tensors; they weigh more than all of these. */
 static void lx_staging_ask(const struct lx_graph *graph, struct lx_buffers *buffers)
 {
-	size_t tensors = buffers->packing.count, tiles = count_tiles(graph);
+	size_t tensors = buffers->packing.count, tiles = lx_graph_count_tiles(graph);
 	struct buffer *all = arena_array(graph->arena, struct buffer, tensors + tiles);
 	int64_t sum = 1;
 	buffers->tensor_count = tensors;
@@ -535,7 +535,8 @@ static const char *check_output(
 	return NULL;
 }
 
-static void add_buffer(struct buffer_gathering *gathering, int t, const struct view *view)
+static void buffer_gathering_add_buffer(
+	struct buffer_gathering *gathering, int t, const struct view *view)
 {
 	const struct tensor *tensor = &gathering->graph->workload->tensors[t];
 	int from, to;
@@ -573,7 +574,7 @@ static bool is_parent(
 	       reads_where_it_writes(workload, op, parent);
 }
 
-static void find_parents(struct buffer_gathering *gathering, size_t child)
+static void buffer_gathering_find_parents(struct buffer_gathering *gathering, size_t child)
 {
 	const struct lx_graph *graph = gathering->graph;
 	const struct op *op =
@@ -615,11 +616,11 @@ struct lx_buffers lx_buffers(const struct lx_graph *graph)
 			struct view view;
 			graph->reasons[t] = check_output(&gathering, op, t, &view);
 			if (!graph->reasons[t])
-				add_buffer(&gathering, t, &view);
+				buffer_gathering_add_buffer(&gathering, t, &view);
 		}
 	}
 	for (size_t b = 0; b < gathering.count; b++)
-		find_parents(&gathering, b);
+		buffer_gathering_find_parents(&gathering, b);
 	struct lx_buffers buffers = {
 		.packing = {.capacity = graph->planning->lx_capacity,
 			.alignment = arch_lx(graph->arch)->alignment,

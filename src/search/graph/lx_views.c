@@ -45,7 +45,7 @@ static bool cuts_evenly(const struct workload *workload, const struct op *op,
 	return units % split == 0 && grain % step == 0 && layout->size[d] == units * (grain / step);
 }
 
-static void add_part(struct view *view, struct view_part part)
+static void view_add_part(struct view *view, struct view_part part)
 {
 	int at = view->part_count++;
 	for (; at > 0 && view->parts[at - 1].dim > part.dim; at--)
@@ -54,7 +54,7 @@ static void add_part(struct view *view, struct view_part part)
 }
 
 /* Adds what loop l cuts, if it indexes the tensor at all. */
-static const char *cut(const struct workload *workload, const struct op *op,
+static const char *workload_cut(const struct workload *workload, const struct op *op,
 	const struct access *access, int l, int64_t split, int64_t divisor, struct view *view)
 {
 	const struct layout *layout = &workload->tensors[access->tensor].layout;
@@ -66,7 +66,7 @@ static const char *cut(const struct workload *workload, const struct op *op,
 		return why;
 	if (!cuts_evenly(workload, op, layout, l, d, split))
 		return "does not cut it into equal parts of whole sticks";
-	add_part(view, (struct view_part){d, split, divisor});
+	view_add_part(view, (struct view_part){d, split, divisor});
 	return NULL;
 }
 
@@ -85,7 +85,7 @@ bool lx_view(const struct arch *arch, const struct workload *workload, const str
 		int64_t split = row->spatial[l];
 		if (split <= 1)
 			continue;
-		const char *wrong = cut(workload, op, access, l, split, divisor, out);
+		const char *wrong = workload_cut(workload, op, access, l, split, divisor, out);
 		divisor *= split;
 		if (wrong) {
 			*why = arena_format(arena, "loop %s/%lld of '%s' %s", op->loops[l].name,

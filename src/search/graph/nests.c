@@ -371,7 +371,7 @@ static struct nest_value nest_value_of(
 }
 
 /* All the work is one share. */
-static void share(
+static void nest_search_share(
 	const struct nest_search *search, const struct solver *solver, struct problem *problem)
 {
 	if (solver->sharing == SHARING_ENUMERATION)
@@ -438,7 +438,7 @@ static const struct mapping *ask_solver(const struct nest_search *search,
 		struct problem problem = {.stage = STAGE_MAP, .nest = &own, .op = -1};
 		struct asker asker = {.jobs = 1, .stopper = wanted->stopper};
 		own.wishes.objectives = (struct objectives){1, {asked[k]}};
-		share(&own, solver, &problem);
+		nest_search_share(&own, solver, &problem);
 		struct answer answer = solve_for(&asker, solver, &problem, ticks, 1, arena);
 		out->ticks += answer.ticks;
 		if (k == 0)
@@ -568,7 +568,7 @@ static struct frontier ask_front(struct nest_search *search, const struct worklo
 	struct frontier frontier = nest_frontier(search);
 	struct problem problem = {.stage = STAGE_MAP, .nest = search, .op = -1};
 	struct asker asker = {.jobs = 1, .stopper = wanted->stopper};
-	share(search, solver, &problem);
+	nest_search_share(search, solver, &problem);
 	struct answer answer = solve_for(&asker, solver, &problem, out->ticks, 1, arena);
 	out->proven = answer.status == PROOF_OPTIMAL;
 	out->ticks = answer.ticks;

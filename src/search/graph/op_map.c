@@ -35,7 +35,7 @@ static void put_operand(struct text *key, const struct op_question *question, in
 	}
 }
 
-static const char *key_of(
+static const char *op_question_key(
 	const struct op_question *question, bool all, bool brief, struct arena *arena, size_t *size)
 {
 	const struct op *op = question->op;
@@ -322,7 +322,7 @@ const struct op_answer *op_map(
 	const struct nests_wanted *wanted, const struct op_question *question, struct arena *arena)
 {
 	size_t size;
-	const char *key = key_of(question, false, wanted->brief, arena, &size);
+	const char *key = op_question_key(question, false, wanted->brief, arena, &size);
 	const struct op_answer *known = kept_find(wanted->kept, key, size);
 	if (known)
 		return known;
@@ -354,7 +354,7 @@ const struct op_choices *op_map_all(
 	if (op_has_inner_nest(question->arch, question->op))
 		return list_nests(wanted, question, arena);
 	size_t size;
-	const char *key = key_of(question, true, wanted->brief, arena, &size);
+	const char *key = op_question_key(question, true, wanted->brief, arena, &size);
 	const struct op_choices *known = kept_find(wanted->kept, key, size);
 	if (known)
 		return known;

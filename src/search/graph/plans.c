@@ -93,7 +93,7 @@ static bool answers(const struct planned *own, const struct plan_aim *asked)
 		       sum_of_plan(own, aim) * (1 - NOTHING) <= own->bound);
 }
 
-static bool is_known(const struct planned_list *planned, const struct plan_aim *asked)
+static bool planned_list_is_known(const struct planned_list *planned, const struct plan_aim *asked)
 {
 	for (size_t i = 0; i < planned->count; i++)
 		if (answers(&planned->at[i], asked))
@@ -106,12 +106,12 @@ void plans_alone(struct plan_aims *aims, const struct objectives *objectives,
 {
 	for (int i = 0; i < ALONE; i++) {
 		const struct plan_aim aim = {cores, alone[i].aim};
-		if (wants(objectives, alone[i].objective) && !is_known(planned, &aim))
+		if (wants(objectives, alone[i].objective) && !planned_list_is_known(planned, &aim))
 			*array_add(arena, aims) = aim;
 	}
 }
 
-static int most_cores(const struct planned_list *planned)
+static int planned_list_most_cores(const struct planned_list *planned)
 {
 	int cores = 0;
 	for (size_t i = 0; i < planned->count; i++)
@@ -191,8 +191,9 @@ static void add_between(
 		double slope = parts / (next->latency - own->latency);
 		struct plan_aim aim = {
 			cores, {.cycles = (int64_t)llround(fmin(slope, SLOPE_MOST)), .energy = 1}};
-		if (slope >= SLOPE_LEAST && slope < SLOPE_MOST && !is_known(planned, &aim) &&
-			!aims_have(aims, &aim) && !is_nearly_proven(planned, cores, own, next))
+		if (slope >= SLOPE_LEAST && slope < SLOPE_MOST &&
+			!planned_list_is_known(planned, &aim) && !aims_have(aims, &aim) &&
+			!is_nearly_proven(planned, cores, own, next))
 			*array_add(arena, aims) = aim;
 	}
 }
@@ -200,8 +201,9 @@ static void add_between(
 /* True if a limit of cores is worth another question, after searches that were cut. */
 static bool planned_list_goes_on(const struct planned_list *planned, int cores)
 {
-	int cut = 0, most = cores < most_cores(planned) ? PLANS_CUT_MOST / PLANS_FEWER_PARTS
-							: PLANS_CUT_MOST;
+	int cut = 0, most = cores < planned_list_most_cores(planned)
+				    ? PLANS_CUT_MOST / PLANS_FEWER_PARTS
+				    : PLANS_CUT_MOST;
 	for (size_t i = 0; i < planned->count; i++)
 		cut += planned->at[i].asked.cores == cores && planned->at[i].cut;
 	return cut < most;
@@ -313,7 +315,7 @@ double plans_bound(const struct planned_list *planned, const struct objectives *
 	const struct score *point)
 {
 	bool limited = objectives_have(objectives, OBJECTIVE_CORES);
-	int cores = limited ? (int)point->cores : most_cores(planned);
+	int cores = limited ? (int)point->cores : planned_list_most_cores(planned);
 	double bound = 0;
 	if (objectives->at[0] == OBJECTIVE_EDP)
 		bound = least_product(planned, cores);

@@ -58,7 +58,7 @@ static const char *find_reason(
 }
 
 /* No solver is trusted: the plan passes the rules of plan_check and the constraints, or is none. */
-static struct plan *check_plan(struct plan *plan, const struct recipe *recipe,
+static struct plan *recipe_check_plan(struct plan *plan, const struct recipe *recipe,
 	struct recipe_result *result, struct arena *arena)
 {
 	struct plan_faults faults = plan_check(plan, arena);
@@ -254,7 +254,7 @@ struct recipe_result recipe_tile(
 	else if (result.choices)
 		stream_choose(plan, result.choices,
 			recipe->planning.published_tiles ? TILES_PUBLISHED : recipe->goal);
-	result.plan = check_plan(plan, recipe, &result, arena);
+	result.plan = recipe_check_plan(plan, recipe, &result, arena);
 	if (!result.plan && !recipe->given)
 		stops(recipe, &result);
 	return result;

@@ -102,7 +102,7 @@ static int64_t tile_search_find_bound(struct tile_search *search)
 	return streaming_bound(&search->walk.traffic, search->best_hbm, &cycles) ? cycles : 0;
 }
 
-static bool is_settled(struct tile_search *search)
+static bool tile_search_is_settled(struct tile_search *search)
 {
 	if (search->records.count == 0 || search->best_hbm > search->least_hbm)
 		return false;
@@ -127,7 +127,7 @@ static bool visit_tiling(void *context, const struct tile_vector *vector)
 {
 	struct tile_search *search = context;
 	if (!vector)
-		return !is_settled(search);
+		return !tile_search_is_settled(search);
 	try_vector(search, vector);
 	return true;
 }

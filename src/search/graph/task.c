@@ -193,7 +193,7 @@ static struct recipe recipe_make(
 }
 
 /* By `asked`, or staging tiles if NULL. */
-static struct task *add_task(
+static struct task *tasks_add_task(
 	struct tasks *tasks, struct arena *arena, struct recipe recipe, const struct solver *asked)
 {
 	struct task *task = array_add(arena, tasks);
@@ -228,7 +228,7 @@ static void add_divided(struct tasks *tasks, const struct exploration *explorati
 	for (int k = 0; k <= exploration->vary_k_fast; k++) {
 		if (exploration->vary_k_fast)
 			recipe.planning.k_fast = k == 0;
-		add_task(tasks, arena, recipe, recipe.divide);
+		tasks_add_task(tasks, arena, recipe, recipe.divide);
 	}
 }
 
@@ -249,7 +249,7 @@ void tasks_plans(struct tasks *tasks, const struct exploration *exploration,
 						    PLANS_FEWER_PARTS;
 			recipe.aim = aims->at[i].aim;
 			recipe.aim.fixed = exploration->fixed;
-			add_task(tasks, arena, recipe, recipe.joint)->solver =
+			tasks_add_task(tasks, arena, recipe, recipe.joint)->solver =
 				solver_label(arena, recipe.joint);
 		}
 }
@@ -273,13 +273,13 @@ static void add_candidates(struct tasks *tasks, const struct exploration *explor
 		for (size_t p = 0; p < places && !exploration->joint.at[j]->plans_all; p++) {
 			recipe.joint = exploration->joint.at[j];
 			recipe.place = exploration->place.at[p];
-			add_task(tasks, arena, recipe, recipe.joint);
+			tasks_add_task(tasks, arena, recipe, recipe.joint);
 		}
 }
 
 /* Adds the tasks of steps that are whole nests: with placements of
  * solvers, and with nothing placed. One op has nothing to place. */
-static void add_nests(
+static void tasks_add_nests(
 	struct tasks *tasks, const struct exploration *exploration, struct arena *arena)
 {
 	bool places_some = exploration->planning.lx_planning && !goals_are_all(exploration);
@@ -288,7 +288,7 @@ static void add_nests(
 		struct recipe recipe = recipe_make(exploration, exploration->cores[0],
 			exploration->place.at[p < places ? p : 0]);
 		recipe.planning.lx_planning = p < places;
-		add_task(tasks, arena, recipe,
+		tasks_add_task(tasks, arena, recipe,
 			recipe.map ? recipe.map : solver_for(STAGE_MAP, FOR_PROBLEMS));
 	}
 }
@@ -310,10 +310,10 @@ struct task task_start(const struct exploration *exploration, struct arena *aren
 	if (!boxes) {
 		recipe.planning.lx_planning = false;
 		recipe.brief = true;
-		return *add_task(&tasks, arena, recipe, solver_for(STAGE_MAP, FOR_STARTS));
+		return *tasks_add_task(&tasks, arena, recipe, solver_for(STAGE_MAP, FOR_STARTS));
 	}
 	recipe.divide = explore_dividers(exploration).at[0];
-	return *add_task(&tasks, arena, recipe, recipe.divide);
+	return *tasks_add_task(&tasks, arena, recipe, recipe.divide);
 }
 
 /* One op of a plan takes all that it can be. */
@@ -328,7 +328,7 @@ static void add_varied(struct tasks *tasks, const struct exploration *exploratio
 			continue;
 		staged = kind == OP_BROADCAST;
 		const struct solver *varies = staged ? NULL : divide->at[d];
-		struct task *task = add_task(tasks, arena, *recipe, varies);
+		struct task *task = tasks_add_task(tasks, arena, *recipe, varies);
 		task->op = op;
 		task->varies = varies;
 	}
@@ -390,7 +390,7 @@ struct tasks tasks_first(const struct exploration *exploration, struct arena *ar
 	struct tasks tasks = {0};
 	bool boxes = arch_moves_boxes(exploration->arch);
 	if (!boxes)
-		add_nests(&tasks, exploration, arena);
+		tasks_add_nests(&tasks, exploration, arena);
 	if (exploration->workload->op_count > 1 || goals_may_clone(exploration)) {
 		const struct planned_list none = {0};
 		struct plan_aims aims = {0};
@@ -429,7 +429,7 @@ struct tasks tasks_staging(
 			if (staging_limits_alike(planning, bytes, last))
 				continue;
 			recipe.planning.staging_bytes = last = bytes;
-			add_task(&tasks, arena, recipe, NULL);
+			tasks_add_task(&tasks, arena, recipe, NULL);
 		}
 	}
 	return tasks;

@@ -65,7 +65,7 @@ static int by_passes(const void *a, const void *b)
 }
 
 /* The next permutation in lexicographic order; false after the last. */
-static bool permute(int *list, int count)
+static bool tile_walk_permute(int *list, int count)
 {
 	int i = count - 2, j = count - 1;
 	while (i >= 0 && list[i] > list[i + 1])
@@ -165,8 +165,8 @@ void tile_walk_orders(struct tile_walk *walk, tile_visit *visit, void *context)
 			memcpy(&inner[reductions], outer, (size_t)others * sizeof *outer);
 			if (tile_walk_keeps(walk) && !visit(context))
 				return;
-		} while (permute(outer, outer_tiled));
-	} while (permute(inner, inner_tiled));
+		} while (tile_walk_permute(outer, outer_tiled));
+	} while (tile_walk_permute(inner, inner_tiled));
 }
 
 void tile_walk_set(struct tile_walk *walk, const int64_t *tiles)

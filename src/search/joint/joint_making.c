@@ -91,7 +91,7 @@ static void add_division(struct ordering *ordering, const struct mapping *mappin
 }
 
 /* All orders of the loops that are split, the given one aside. */
-static void permute(struct ordering *ordering, struct mapping *mapping, int at)
+static void ordering_permute(struct ordering *ordering, struct mapping *mapping, int at)
 {
 	struct mapping_row *row = &mapping->rows[ordering->making->question->arch->core];
 	if (at == ordering->count) {
@@ -102,7 +102,7 @@ static void permute(struct ordering *ordering, struct mapping *mapping, int at)
 		uint8_t first = row->spatial_order[at];
 		row->spatial_order[at] = row->spatial_order[i];
 		row->spatial_order[i] = first;
-		permute(ordering, mapping, at + 1);
+		ordering_permute(ordering, mapping, at + 1);
 		row->spatial_order[i] = row->spatial_order[at];
 		row->spatial_order[at] = first;
 	}
@@ -126,11 +126,11 @@ static void add_orders(struct joint_making *making, int op, const struct mapping
 			ordering.loops[rest++] = l;
 	}
 	memcpy(&row->spatial_order[ordering.count], ordering.loops, (size_t)rest);
-	permute(&ordering, &mapping, 0);
+	ordering_permute(&ordering, &mapping, 0);
 }
 
 /* True if the kinds of decisions that are free allow a division. */
-static bool is_free(const struct joint_making *making, const struct op *op,
+static bool joint_making_is_free(const struct joint_making *making, const struct op *op,
 	const struct mapping *mapping, int64_t most)
 {
 	const struct joint_question *question = making->question;
@@ -153,7 +153,7 @@ static int64_t most_division_cores(
 	struct joint_making other = {.question = &question};
 	question.aim.fixed &= ~(unsigned)KIND_FEW_CORES;
 	for (size_t i = 0; i < answer->candidate_count; i++)
-		if (is_free(&other, op, answer->candidates[i].mappings, 0))
+		if (joint_making_is_free(&other, op, answer->candidates[i].mappings, 0))
 			most = number_max(
 				most, mapping_cores(question.arch, answer->candidates[i].mappings));
 	return most;
@@ -174,7 +174,7 @@ bool joint_divisions_make(struct joint_making *making, int o)
 		solver_sharing(STAGE_DIVIDE, SHARING_ENUMERATION), &problem, 0, 0, making->scratch);
 	int64_t most = most_division_cores(making, op, &answer);
 	for (size_t i = 0; i < answer.candidate_count; i++)
-		if (is_free(making, op, answer.candidates[i].mappings, most))
+		if (joint_making_is_free(making, op, answer.candidates[i].mappings, most))
 			add_orders(making, o, answer.candidates[i].mappings);
 	for (size_t i = 0; i < answer.complaint_count && !making->why; i++)
 		if (answer.complaints[i].error)
@@ -592,7 +592,7 @@ static int compare_uses(const struct joint_draft *a, const struct joint_draft *b
 }
 
 /* Zero if ops, uses and outs are the same. */
-static int compare_places(const struct joint_draft *a, const struct joint_draft *b)
+static int joint_draft_compare_places(const struct joint_draft *a, const struct joint_draft *b)
 {
 	const struct joint_option *x = &a->option, *y = &b->option;
 	int order = compare_uses(a, b);
@@ -608,7 +608,7 @@ static int compare_places(const struct joint_draft *a, const struct joint_draft 
 static int compare_drafts(const void *left, const void *right)
 {
 	const struct joint_draft *a = left, *b = right;
-	int order = compare_places(a, b);
+	int order = joint_draft_compare_places(a, b);
 	order = order ? order : compare_numbers(a->option.value, b->option.value);
 	order = order ? order : compare_numbers(a->option.room, b->option.room);
 	order = order ? order : compare_numbers(a->option.cores, b->option.cores);
@@ -758,7 +758,7 @@ void joint_drafts_keep(struct joint_making *making, struct joint_drafts *drafts)
 		qsort(at, drafts->count, sizeof *at, compare_drafts);
 	for (size_t i = 0; i < drafts->count; i++) {
 		bool beaten = false;
-		if (kept == first || compare_places(&at[i], &at[first]))
+		if (kept == first || joint_draft_compare_places(&at[i], &at[first]))
 			first = kept;
 		if (kept > uses && compare_uses(&at[i], &at[uses]))
 			uses = kept;

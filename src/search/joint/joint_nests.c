@@ -577,7 +577,7 @@ struct trying_nests {
 };
 
 /* Loops of the first op that can be shared, extents that can be cut. */
-static bool may_share(const struct op *op, int l)
+static bool op_may_share(const struct op *op, int l)
 {
 	return !op->loops[l].reduction && op->loops[l].extent > 1;
 }
@@ -672,7 +672,7 @@ static void joint_nests_runs(struct joint_making *making, int first)
 		try.run.end = end;
 		for (int a = 0; a < op->loop_count; a++)
 			for (int b = a; b < (two ? op->loop_count : a + 1); b++) {
-				if (!may_share(op, a) || !may_share(op, b))
+				if (!op_may_share(op, a) || !op_may_share(op, b))
 					continue;
 				try.run.loop_count = 1 + (b > a);
 				try.run.loops[0].name = op->loops[a].name;

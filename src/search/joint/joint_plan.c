@@ -36,7 +36,7 @@ struct building {
 	size_t step; /* of the answer */
 };
 
-static const struct view *view_of(const struct building *building, size_t stay)
+static const struct view *joint_plan_view(const struct building *building, size_t stay)
 {
 	const struct joint_stay *at = &building->packing->stays.at[stay];
 	return &building->graph->views[at->tensor][at->view];
@@ -54,7 +54,7 @@ static size_t begin_stay(struct building *building, int of, int tensor)
 	return stay;
 }
 
-static struct step *add_step(struct building *building)
+static struct step *joint_plan_add_step(struct building *building)
 {
 	struct plan *plan = building->plan;
 	struct step *step = &plan->steps[plan->step_count];
@@ -76,12 +76,12 @@ static void joint_plan_add_move(struct building *building, enum move_kind kind, 
 	growing_move(growing, kind, from, to, name);
 	const struct view *view;
 	if (kind == MOVE_EVICT) {
-		view = view_of(building, (size_t)building->stays[from] - 1);
+		view = joint_plan_view(building, (size_t)building->stays[from] - 1);
 		building->in_hbm[tensor] = to;
 	} else {
-		view = view_of(building, begin_stay(building, tensor, to));
+		view = joint_plan_view(building, begin_stay(building, tensor, to));
 	}
-	struct step *step = add_step(building);
+	struct step *step = joint_plan_add_step(building);
 	step->mapping = move_mapping(
 		plan->arch, growing->workload, &growing->workload->ops[step->op], view);
 }
@@ -113,7 +113,7 @@ static const struct op_answer *only_choice(
 static void take_op(struct building *building, const struct joint_part *part)
 {
 	growing_take(&building->growing);
-	struct step *step = add_step(building);
+	struct step *step = joint_plan_add_step(building);
 	step->mapping = *part->mapping;
 	if (part->staging)
 		step->staging = make_staging(building, part->staging);
@@ -122,7 +122,7 @@ static void take_op(struct building *building, const struct joint_part *part)
 }
 
 /* The run of the steps that come next. */
-static void add_run(struct building *building, const struct tile_run *loops)
+static void joint_plan_add_run(struct building *building, const struct tile_run *loops)
 {
 	struct plan *plan = building->plan;
 	struct tile_run *run = &plan->runs[plan->run_count++];
@@ -187,7 +187,7 @@ static void take_option(struct building *building, const struct joint_option *op
 			begin_stay(building, tensor, tensor);
 	}
 	if (choice->run)
-		add_run(building, choice->run);
+		joint_plan_add_run(building, choice->run);
 	add_inside(building, choice);
 	for (int o = option->first; o < option->end; o++)
 		take_op(building, &choice->parts[o - option->first]);
@@ -230,7 +230,7 @@ static void add_residencies(struct building *building)
 			size_t number = (size_t)building->stays[t] - 1;
 			int parent = building->packing->in_place_of[number];
 			stay.place = PLACE_LX;
-			stay.view = *view_of(building, number);
+			stay.view = *joint_plan_view(building, number);
 			stay.address = building->packing->addresses[number];
 			stay.size = view_bytes(&plan->workload->tensors[t].layout, &stay.view);
 			if (parent >= 0)
@@ -411,7 +411,7 @@ static bool claim_take_word(struct claim_reading *reading, const char *word)
 	return true;
 }
 
-static void expect(struct claim_reading *reading, const char *word)
+static void claim_reading_expect(struct claim_reading *reading, const char *word)
 {
 	if (!reading->why && !claim_take_word(reading, word))
 		reading->why = arena_format(
@@ -429,7 +429,7 @@ static int take_one(struct claim_reading *reading, const char *const *names, int
 	return 0;
 }
 
-static int64_t take_number(struct claim_reading *reading, int64_t otherwise)
+static int64_t claim_reading_take_number(struct claim_reading *reading, int64_t otherwise)
 {
 	int64_t number;
 	int length = 0;
@@ -442,7 +442,7 @@ static int64_t take_number(struct claim_reading *reading, int64_t otherwise)
 static void read_sum(struct claim_reading *reading, struct joint_aim *aim)
 {
 	do {
-		int64_t weight = take_number(reading, 1);
+		int64_t weight = claim_reading_take_number(reading, 1);
 		claim_take_word(reading, " ");
 		int name = take_one(reading, sum_names, 3);
 		*(name == 0 ? &aim->cycles : name == 1 ? &aim->energy : &aim->hbm_bytes) = weight;
@@ -456,18 +456,18 @@ bool joint_claim_read(struct arena *arena, const char *text, struct joint_aim *a
 	aim->cycles = aim->energy = aim->hbm_bytes = 0;
 	aim->fixed = 0;
 	read_sum(&reading, aim);
-	expect(&reading, " by ");
+	claim_reading_expect(&reading, " by ");
 	planning->price = (enum price)take_one(&reading, price_names, 2);
-	expect(&reading, ", tiles by ");
+	claim_reading_expect(&reading, ", tiles by ");
 	planning->published_tiles = take_one(&reading, tile_names, 2);
-	expect(&reading, ", at most ");
-	planning->cores = (int)take_number(&reading, 0);
-	expect(&reading, " cores, ");
-	planning->lx_capacity = take_number(&reading, 0);
-	expect(&reading, " bytes of LX, fixed:");
+	claim_reading_expect(&reading, ", at most ");
+	planning->cores = (int)claim_reading_take_number(&reading, 0);
+	claim_reading_expect(&reading, " cores, ");
+	planning->lx_capacity = claim_reading_take_number(&reading, 0);
+	claim_reading_expect(&reading, " bytes of LX, fixed:");
 	if (!claim_take_word(&reading, " nothing"))
 		do {
-			expect(&reading, " ");
+			claim_reading_expect(&reading, " ");
 			aim->fixed |= 1u << take_one(&reading, joint_kind_names, KIND_NAMES);
 		} while (!reading.why && *reading.at);
 	if (!reading.why && *reading.at)

@@ -46,7 +46,7 @@ static bool run_choosing_is_in_lx(const struct run_choosing *choosing, int tenso
 }
 
 /* All iterations of one op, with the tiles that are best for the first. */
-static bool add_op(
+static bool run_choosing_add_op(
 	struct run_choosing *choosing, int o, struct op_option *tiles, struct run_sums *sums)
 {
 	struct joint_making *making = choosing->making;
@@ -111,7 +111,7 @@ static bool run_choosing_add_ops(
 {
 	const struct tile_run *run = &choosing->run->loops;
 	for (int o = run->first; o < run->end; o++)
-		if (!add_op(choosing, o, &tiles[o - run->first], sums) ||
+		if (!run_choosing_add_op(choosing, o, &tiles[o - run->first], sums) ||
 			joint_worth(choosing->making, sums->cycles, sums->energy_pj,
 				sums->hbm_bytes) >= most)
 			return false;
@@ -394,7 +394,7 @@ static bool have_same_loops(const struct tile_run *a, const struct tile_run *b)
 	return same;
 }
 
-static void open_run(struct run_choosing *choosing, struct joint_run *run)
+static void run_choosing_open_run(struct run_choosing *choosing, struct joint_run *run)
 {
 	bool known = choosing->run && have_same_loops(&choosing->run->loops, &run->loops);
 	joint_run_open(choosing->making, run, known, &choosing->part, choosing->arena);
@@ -409,7 +409,7 @@ void joint_runs_make(struct joint_making *making, int op)
 		if (making->runs.at[r].loops.first != op ||
 			stopper_stops(&making->question->planning->stopper))
 			continue;
-		open_run(&choosing, &making->runs.at[r]);
+		run_choosing_open_run(&choosing, &making->runs.at[r]);
 		choose_run(&choosing);
 	}
 	joint_drafts_keep(making, &choosing.drafts);

@@ -237,7 +237,7 @@ static int count_operands(const struct trying *trying)
 }
 
 /* Adds the run with the tiles and the division at hand, if it can be carried out. */
-static void add_run(struct trying *trying)
+static void joint_run_add_run(struct trying *trying)
 {
 	struct joint_making *making = trying->making;
 	struct arena *arena = trying->arena;
@@ -288,7 +288,7 @@ static int64_t units_of(const struct trying *trying, int k)
 static void joint_run_order_loops(struct trying *trying, int at)
 {
 	if (at == trying->division.order_count) {
-		add_run(trying);
+		joint_run_add_run(trying);
 		return;
 	}
 	int end =
@@ -304,15 +304,15 @@ static void joint_run_order_loops(struct trying *trying, int at)
 }
 
 /* The most cores that a division by the shared loops from k on takes, of those left. */
-static int64_t most_cores(const struct trying *trying, int k, int64_t left)
+static int64_t joint_run_most_cores(const struct trying *trying, int k, int64_t left)
 {
 	int64_t most = 0;
 	if (k == trying->run.loop_count)
 		return 1;
 	struct divisors divisors = number_divisors(trying->arena, units_of(trying, k));
 	for (size_t i = 0; i < divisors.count && divisors.at[i] <= left; i++)
-		most = number_max(
-			most, divisors.at[i] * most_cores(trying, k + 1, left / divisors.at[i]));
+		most = number_max(most, divisors.at[i] * joint_run_most_cores(trying, k + 1,
+								 left / divisors.at[i]));
 	return most;
 }
 
@@ -367,7 +367,7 @@ static void joint_run_divide(struct trying *trying)
 	bool few = joint_is_free(trying->making, KIND_FEW_CORES);
 	trying->arena = arena_open();
 	make_part(trying);
-	trying->most = most_cores(trying, 0, trying->making->question->planning->cores);
+	trying->most = joint_run_most_cores(trying, 0, trying->making->question->planning->cores);
 	trying_divide(trying, 0, 1,
 		few && joint_is_free(trying->making, KIND_NARROW_RUNS) ? 1 : trying->most);
 	arena_close(trying->arena);
@@ -390,7 +390,7 @@ enum { VECTORS_MOST = 4096 };
 /* --- tiles */
 
 /* Bytes that all parts together take at most at one step. */
-static int64_t find_need(struct trying *trying)
+static int64_t joint_run_find_need(struct trying *trying)
 {
 	const struct workload *whole = trying->making->question->workload;
 	int64_t most = 0;
@@ -437,7 +437,7 @@ static void list_tiles(struct trying *trying, int k, struct tiles_list *list)
 			return;
 		for (int i = 0; i < k; i++)
 			tried.tiles.at[i] = run->loops[i].tiles;
-		tried.need = find_need(trying);
+		tried.need = joint_run_find_need(trying);
 		*array_add(trying->arena, &list->all) = tried;
 		return;
 	}
@@ -498,7 +498,7 @@ static void open_trying(struct joint_making *making, int first, int end, struct 
 }
 
 /* The loops that all ops of the run can share; false if there is none. */
-static bool find_loops(struct trying *trying)
+static bool joint_run_find_loops(struct trying *trying)
 {
 	struct joint_making *making = trying->making;
 	const struct op *op = &making->question->workload->ops[trying->run.first];
@@ -568,7 +568,7 @@ static int *find_big_ends(struct joint_making *making)
 		if (end == first)
 			continue;
 		open_trying(making, first, end, &trying);
-		if (find_loops(&trying)) {
+		if (joint_run_find_loops(&trying)) {
 			ends[first] = end;
 			first = end - 1;
 		}
@@ -587,7 +587,7 @@ void joint_runs_find(struct joint_making *making)
 		for (int last = first + 1; last <= number_min(first + most, ops); last++) {
 			struct trying trying;
 			open_trying(making, first, last, &trying);
-			if (!find_loops(&trying) ||
+			if (!joint_run_find_loops(&trying) ||
 				stopper_stops(&making->question->planning->stopper))
 				break;
 			bool is_for_big = big[first] && last >= big[first];

@@ -45,12 +45,12 @@ static bool refuse_step(struct valuing *valuing, const char *why)
 	return false;
 }
 
-static void add_value(struct valuing *valuing, int64_t value)
+static void valuing_add_value(struct valuing *valuing, int64_t value)
 {
 	valuing->value = checked_add(&valuing->fits, valuing->value, value);
 }
 
-static struct joint_stay *stay_of(const struct valuing *valuing, int tensor)
+static struct joint_stay *valuing_stay(const struct valuing *valuing, int tensor)
 {
 	size_t held = valuing->held[tensor];
 	return held ? &valuing->stays[held - 1] : NULL;
@@ -82,8 +82,8 @@ static void use_in_hbm(struct valuing *valuing, int tensor)
 static void end_bundle(struct valuing *valuing)
 {
 	if (valuing->step) {
-		add_value(valuing, valuing->space->bundle_value);
-		add_value(valuing,
+		valuing_add_value(valuing, valuing->space->bundle_value);
+		valuing_add_value(valuing,
 			checked_mul(&valuing->fits, valuing->space->core_value, valuing->widest));
 	}
 	memset(valuing->used, 0, sizeof *valuing->used * (size_t)valuing->space->tensor_count);
@@ -106,7 +106,7 @@ static bool in_bundle(struct valuing *valuing, int cores)
 static bool take_use(struct valuing *valuing, const struct joint_use *use)
 {
 	const struct joint_tensor *tensor = &valuing->space->tensors[use->tensor];
-	struct joint_stay *stay = stay_of(valuing, use->tensor);
+	struct joint_stay *stay = valuing_stay(valuing, use->tensor);
 	if (use->mode == JOINT_RESIDENT) {
 		if (!stay)
 			return valuing_refuse(valuing, use->tensor, "is not in LX");
@@ -136,8 +136,8 @@ static bool take_out(
 	if (out->in_place < 0)
 		return true;
 	const struct joint_use *use = &option->uses[out->in_place];
-	struct joint_stay *stay = stay_of(valuing, use->tensor);
-	struct joint_stay *made = stay_of(valuing, out->tensor);
+	struct joint_stay *stay = valuing_stay(valuing, use->tensor);
+	struct joint_stay *made = valuing_stay(valuing, out->tensor);
 	if (use->mode == JOINT_HBM)
 		return valuing_refuse(
 			valuing, use->tensor, "is streamed and has no bytes to take over");
@@ -153,7 +153,7 @@ static bool take_out(
 static bool walk_option(struct valuing *valuing, size_t index)
 {
 	const struct joint_option *option = &valuing->space->options[index];
-	add_value(valuing, option->value);
+	valuing_add_value(valuing, option->value);
 	for (int u = 0; u < option->use_count; u++)
 		if (!take_use(valuing, &option->uses[u]))
 			return false;
@@ -168,7 +168,7 @@ static bool walk_option(struct valuing *valuing, size_t index)
 static bool take_relay(struct valuing *valuing, int t, int view)
 {
 	const struct joint_tensor *tensor = &valuing->space->tensors[t];
-	struct joint_stay *stay = stay_of(valuing, t);
+	struct joint_stay *stay = valuing_stay(valuing, t);
 	if (!stay)
 		return valuing_refuse(valuing, t, "is not in LX");
 	if (view < 0 || view >= tensor->view_count || view == stay->view)
@@ -180,14 +180,14 @@ static bool take_relay(struct valuing *valuing, int t, int view)
 		return valuing_refuse(valuing, t, "cannot be relayed to this view");
 	stay->to = valuing->step;
 	open_stay(valuing, t, view);
-	add_value(valuing, value);
+	valuing_add_value(valuing, value);
 	return in_bundle(valuing, cores);
 }
 
 static bool take_evict(struct valuing *valuing, int t)
 {
 	const struct joint_tensor *tensor = &valuing->space->tensors[t];
-	struct joint_stay *stay = stay_of(valuing, t);
+	struct joint_stay *stay = valuing_stay(valuing, t);
 	if (!stay)
 		return valuing_refuse(valuing, t, "is not in LX");
 	if (tensor->evict[stay->view] == JOINT_NEVER)
@@ -197,7 +197,7 @@ static bool take_evict(struct valuing *valuing, int t)
 	stay->to = valuing->step;
 	valuing->valid[t] = true;
 	use_in_hbm(valuing, t);
-	add_value(valuing, tensor->evict[stay->view]);
+	valuing_add_value(valuing, tensor->evict[stay->view]);
 	return in_bundle(valuing, tensor->cores[stay->view]);
 }
 
@@ -246,7 +246,7 @@ static int64_t taken_over(const struct valuing *valuing, const struct joint_stay
 	return 0;
 }
 
-static bool check_step(struct valuing *valuing, int64_t room, int stays)
+static bool valuing_check_step(struct valuing *valuing, int64_t room, int stays)
 {
 	const struct joint_space *space = valuing->space;
 	const struct joint_step *step = &valuing->answer->steps[valuing->step];
@@ -276,7 +276,7 @@ static bool check_room(struct valuing *valuing)
 		room[stay->to] -= taken_over(valuing, stay);
 	}
 	for (valuing->step = 0; valuing->step < count; valuing->step++)
-		if (!check_step(valuing, room[valuing->step], stays[valuing->step]))
+		if (!valuing_check_step(valuing, room[valuing->step], stays[valuing->step]))
 			return false;
 	return true;
 }

@@ -42,7 +42,7 @@ static void language_add_stay(struct single *single, int tensor, const struct vi
 	}
 }
 
-static struct op *add_op(struct single *single, const struct op *op, int to)
+static struct op *language_add_op(struct single *single, const struct op *op, int to)
 {
 	int number = (int)single->workload.op_count++;
 	single->ops[number] = *op;
@@ -70,7 +70,7 @@ static void open_single(struct single *single, const struct language *language)
 static void language_add_move(struct single *single, enum move_kind kind, int t, int from, int to,
 	const struct view *view)
 {
-	struct op *move = add_op(single, &single->language->tensors[t].clone, to);
+	struct op *move = language_add_op(single, &single->language->tensors[t].clone, to);
 	move->move = kind;
 	move->reads[0].tensor = from;
 	single->steps[single->workload.op_count - 1].mapping =
@@ -150,7 +150,7 @@ bool language_price(const struct language *language, const struct language_step 
 		language_add_stay(single, made[u], use->view);
 		language_add_move(single, MOVE_RELOAD, use->tensor, from[u], made[u], use->view);
 	}
-	struct op *own = add_op(single, op, output);
+	struct op *own = language_add_op(single, op, output);
 	int last = (int)single->workload.op_count - 1;
 	single->tensors[output].producer = last;
 	single->steps[last].mapping = least ? step->division->mapping : step->mapping;

@@ -62,7 +62,7 @@ static bool can_share(struct language_run *run, struct arena *arena)
 }
 
 /* Loops of the first op that each by itself can be shared. */
-static void find_loops(struct language_run *run, struct arena *arena)
+static void language_run_find_loops(struct language_run *run, struct arena *arena)
 {
 	const struct op *op = &run->workload.ops[0];
 	struct run_loop found[RUN_LOOPS_MOST];
@@ -79,7 +79,7 @@ static void find_loops(struct language_run *run, struct arena *arena)
 
 /* --- room */
 
-static struct residency stay_of(const struct language_run *run, int tensor)
+static struct residency language_run_stay(const struct language_run *run, int tensor)
 {
 	struct residency stay = {.tensor = tensor, .place = PLACE_LX, .in_place_of = -1};
 	users_life(&run->users, tensor, &stay.from, &stay.to);
@@ -112,14 +112,14 @@ static bool takes_over(const struct language *language, const struct op *op, int
 }
 
 /* Bytes of all parts at one step, at most. */
-static int64_t find_need(const struct language *language, const struct language_run *run)
+static int64_t language_find_need(const struct language *language, const struct language_run *run)
 {
 	int64_t most = 0;
 	for (int o = 0; o < run->plan.step_count; o++) {
 		int64_t sum = 0;
 		for (int other = 0; other <= o; other++) {
 			int t = run->workload.ops[other].writes[0].tensor;
-			struct residency stay = stay_of(run, t);
+			struct residency stay = language_run_stay(run, t);
 			if (!language_run_is_inside(run, t) || stay.to <= o ||
 				(other < o && stay.to == o + 1 &&
 					takes_over(language, &run->workload.ops[o], t)))
@@ -136,7 +136,7 @@ static int64_t find_coarser(
 	const struct language *language, struct language_run *run, int k, bool fewer)
 {
 	if (k == run->tiles.loop_count)
-		return fewer ? find_need(language, run) : INT64_MAX;
+		return fewer ? language_find_need(language, run) : INT64_MAX;
 	int64_t tiles = run->tiles.loops[k].tiles, least = INT64_MAX;
 	for (int64_t other = 1; other <= tiles; other++) {
 		if (tiles % other)
@@ -152,7 +152,8 @@ static int64_t find_coarser(
 /* As if the parts were divided evenly over the cores of the run. */
 static bool has_few_tiles(const struct language *language, struct language_run *run)
 {
-	int64_t need = find_need(language, run), coarser = find_coarser(language, run, 0, false);
+	int64_t need = language_find_need(language, run),
+		coarser = find_coarser(language, run, 0, false);
 	int64_t cores = language->kinds.narrow_runs ? run->cores : language->planning->cores;
 	for (int part = 1; part <= 4; part *= 2) {
 		int64_t most = cores * (language->planning->lx_capacity / part);
@@ -192,7 +193,7 @@ static int64_t units_of(const struct language_run *run, const struct op *const *
 	return units;
 }
 
-static int64_t most_cores(
+static int64_t language_run_most_cores(
 	const struct language_run *run, const struct op *const *parts, int k, int64_t left)
 {
 	int64_t most = 1;
@@ -201,8 +202,8 @@ static int64_t most_cores(
 	int64_t units = units_of(run, parts, k);
 	for (int64_t split = 1; split <= left && split <= units; split++)
 		if (units % split == 0)
-			most = number_max(
-				most, split * most_cores(run, parts, k + 1, left / split));
+			most = number_max(most,
+				split * language_run_most_cores(run, parts, k + 1, left / split));
 	return most;
 }
 
@@ -228,7 +229,7 @@ static bool choose_division(const struct language *language, struct language_run
 		left[next] = left[count - 1];
 	}
 	return (language->kinds.few_cores && language->kinds.narrow_runs) ||
-	       run->cores == most_cores(run, parts, 0, most);
+	       run->cores == language_run_most_cores(run, parts, 0, most);
 }
 
 static bool divide(const struct language *language, struct language_run *run,
@@ -275,7 +276,7 @@ static struct touched touch_part(const struct language *language, const struct l
 static bool place_inside(const struct language *language, struct language_run *run,
 	const struct op *const *parts, int t, struct arena *arena)
 {
-	struct residency stay = stay_of(run, t);
+	struct residency stay = language_run_stay(run, t);
 	struct layout layout = plan_stay_layout(&run->plan, &stay);
 	int producer = run->workload.tensors[t].producer;
 	struct touched made = touch_part(language, run, parts[producer], producer,
@@ -317,7 +318,7 @@ static bool choose_shared(const struct language *language, struct language_run *
 	struct choices *choices, struct arena *arena)
 {
 	int cut = 0;
-	find_loops(run, arena);
+	language_run_find_loops(run, arena);
 	if (!run->tiles.loop_count)
 		return false;
 	for (int k = 0; k < run->tiles.loop_count; k++) {

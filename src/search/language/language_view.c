@@ -119,7 +119,7 @@ struct view_listing {
 	size_t tried;
 };
 
-static const struct layout *layout_of(const struct view_listing *listing)
+static const struct layout *view_listing_layout(const struct view_listing *listing)
 {
 	return &listing->language->workload->tensors[listing->tensor].layout;
 }
@@ -153,7 +153,8 @@ static void add_view(struct view_listing *listing, const struct view *view)
 		if (view_equal(&listing->views.at[i], view))
 			return;
 	for (size_t a = 0; !serves && a < tensor->asked.count; a++)
-		serves = view_serves_asked(layout_of(listing), view, &tensor->asked.at[a]);
+		serves =
+			view_serves_asked(view_listing_layout(listing), view, &tensor->asked.at[a]);
 	if (serves && is_dealt(view))
 		*array_add(listing->language->arena, &listing->views) = *view;
 }
@@ -161,7 +162,7 @@ static void add_view(struct view_listing *listing, const struct view *view)
 /* All cuts of dimension d and those behind it, of which no two have one divisor. */
 static void cut_dimensions(struct view_listing *listing, struct view *view, int d)
 {
-	const struct layout *layout = layout_of(listing);
+	const struct layout *layout = view_listing_layout(listing);
 	if (listing->tried > VIEWS_MOST)
 		return;
 	if (d + 1 >= layout->rank) {

@@ -77,7 +77,7 @@ static int64_t next_divisor(const struct factors *factors, int64_t left, int64_t
 }
 
 /* The next bounds of `loop`, from `from` on, that can stand when `left` rounds are left. */
-static bool find_step(const struct factors *factors, int loop, int64_t left, int64_t from,
+static bool factors_find_step(const struct factors *factors, int loop, int64_t left, int64_t from,
 	struct factor_step *out)
 {
 	int64_t most = number_min(left, factors->bounds[loop].most);
@@ -97,7 +97,7 @@ static wide sum_ways(const struct factors *factors, int loop, int64_t left)
 {
 	wide sum = 0;
 	struct factor_step step = {0};
-	while (find_step(factors, loop, left, step.last + 1, &step)) {
+	while (factors_find_step(factors, loop, left, step.last + 1, &step)) {
 		wide ways = ways_of(factors, loop + 1, step.left);
 		if (__builtin_mul_overflow(ways, (wide)(step.last - step.first + 1), &ways) ||
 			__builtin_add_overflow(sum, ways, &sum))
@@ -109,7 +109,7 @@ static wide sum_ways(const struct factors *factors, int loop, int64_t left)
 bool factors_step(const struct factors *factors, int loop, int64_t left, int64_t from,
 	struct factor_step *out)
 {
-	while (find_step(factors, loop, left, from, out)) {
+	while (factors_find_step(factors, loop, left, from, out)) {
 		if (ways_of(factors, loop + 1, out->left))
 			return true;
 		from = out->last + 1;
@@ -237,7 +237,7 @@ void factors_at(const struct factors *factors, wide index, int64_t *bounds)
 		struct factor_step step = {0};
 		wide ways = 0;
 		for (;;) {
-			if (!find_step(factors, loop, left, step.last + 1, &step))
+			if (!factors_find_step(factors, loop, left, step.last + 1, &step))
 				BUG("there are not that many factorizations");
 			ways = ways_of(factors, loop + 1, step.left);
 			wide all = ways * (step.last - step.first + 1);

@@ -68,7 +68,7 @@ int64_t fit_words(const struct shape *shape, int space, const int64_t *extents)
 
 /* --- axes */
 
-static int64_t along(const uint32_t *bounds, uint32_t loops)
+static int64_t feasible_along(const uint32_t *bounds, uint32_t loops)
 {
 	int64_t product = 1;
 	for (; loops; loops &= loops - 1)
@@ -84,11 +84,11 @@ static bool fit_block(
 	uint32_t busy = 0;
 	for (int d = 0; d < space->domain->shape->dimension_count; d++)
 		busy |= (uint32_t)(bounds[d] > 1) << d;
-	if (along(bounds, busy) > number_times(block->fanout.x, block->fanout.y))
+	if (feasible_along(bounds, busy) > number_times(block->fanout.x, block->fanout.y))
 		return false;
 	for (uint32_t x = busy;; x = (x - 1) & busy) { /* all subsets, all of them first */
-		if (along(bounds, x) <= block->fanout.x &&
-			along(bounds, busy & ~x) <= block->fanout.y &&
+		if (feasible_along(bounds, x) <= block->fanout.x &&
+			feasible_along(bounds, busy & ~x) <= block->fanout.y &&
 			space_set_axes(space, level, x, mapping))
 			return true;
 		if (!x)
@@ -412,7 +412,7 @@ static bool question_fits(struct feasible_question *question)
 }
 
 /* Dimensions order[from ...] are left: their spans are all that is known of them. */
-static enum verdict complete(struct feasible_question *question, int from)
+static enum verdict feasible_question_complete(struct feasible_question *question, int from)
 {
 	question->work.done++;
 	if (work_is_out(&question->work))
@@ -432,7 +432,7 @@ static enum verdict complete(struct feasible_question *question, int from)
 			question->spans[d][loop].least = question->spans[d][loop].most =
 				tiling->values[loop];
 		space_set_factors(question->space, d, tiling->bounds, &question->mapping);
-		verdict = complete(question, from + 1);
+		verdict = feasible_question_complete(question, from + 1);
 	}
 	for (int loop = 0; loop < question->space->level_count; loop++)
 		question->spans[d][loop] = spans[loop];
@@ -468,7 +468,7 @@ static enum verdict answer(struct feasible_question *question, uint32_t any_exte
 			return VERDICT_OPEN;
 	}
 	sort_dimensions(question);
-	return complete(question, 0);
+	return feasible_question_complete(question, 0);
 }
 
 /* Choices between two calls of the stopper. */
@@ -499,8 +499,8 @@ static struct feasible find_any(struct factors_store *store, const struct domain
 }
 
 /* The loops of a row that lack one over a dataspace; false if none do. */
-static bool find_missing(const struct domain *domain, const struct mapping *mapping, int *row,
-	bool *spatial, uint32_t *loops)
+static bool domain_find_missing(const struct domain *domain, const struct mapping *mapping,
+	int *row, bool *spatial, uint32_t *loops)
 {
 	for (int r = 0; r < domain->arch->level_count; r++)
 		for (int part = 0; part < 2; part++) {
@@ -532,7 +532,7 @@ struct feasible feasible_find_from(struct factors_store *store, const struct dom
 	int row;
 	bool spatial, open = false;
 	if (feasible.verdict != VERDICT_YES ||
-		!find_missing(domain, &feasible.witness, &row, &spatial, &loops))
+		!domain_find_missing(domain, &feasible.witness, &row, &spatial, &loops))
 		return feasible;
 	uint64_t work = feasible.work;
 	struct arena *arena = arena_open();

@@ -64,7 +64,7 @@ static enum verdict ask_feasible(const struct filter *filter)
 }
 
 /* Leaves *bit out for good if nothing fits without it, either. */
-static bool is_needed(struct filter *filter, uint32_t *mask, int bit)
+static bool filter_is_needed(struct filter *filter, uint32_t *mask, int bit)
 {
 	*mask |= UINT32_C(1) << bit;
 	enum verdict verdict = ask_feasible(filter);
@@ -115,14 +115,15 @@ static void filter_machine(struct filter *filter)
 	for (int i = 0; i < filter->hierarchy->level_count; i++) {
 		const struct nest_level *level = &filter->hierarchy->levels[i];
 		if (level->size && level->store.least_utilization > 0 &&
-			is_needed(filter, &filter->any_fill, i))
+			filter_is_needed(filter, &filter->any_fill, i))
 			conflict->fills |= UINT32_C(1) << i;
 	}
 	for (int i = 0; i < filter->hierarchy->level_count; i++) {
 		const struct nest_level *level = &filter->hierarchy->levels[i];
-		if (fanout_count(&level->fanout) > 1 && is_needed(filter, &filter->any_fanout, i))
+		if (fanout_count(&level->fanout) > 1 &&
+			filter_is_needed(filter, &filter->any_fanout, i))
 			conflict->fanouts |= UINT32_C(1) << i;
-		if (level->size && is_needed(filter, &filter->any_size, i))
+		if (level->size && filter_is_needed(filter, &filter->any_size, i))
 			conflict->sizes |= UINT32_C(1) << i;
 	}
 	if (wants_more(filter)) { /* with any extent, any bounds: that is not asked */
@@ -131,7 +132,7 @@ static void filter_machine(struct filter *filter)
 	}
 	for (int d = 0; d < filter->shape->dimension_count; d++)
 		if (filter->shape->dimensions[d].extent > 1 &&
-			is_needed(filter, &filter->any_extent, d))
+			filter_is_needed(filter, &filter->any_extent, d))
 			conflict->extents |= UINT32_C(1) << d;
 }
 
@@ -248,7 +249,7 @@ static struct relaxed *others(
 }
 
 /* The same machine with another value of that limit. */
-static void set(struct relaxed *relaxed, const struct shortage *limit, int64_t value)
+static void relaxed_set_member(struct relaxed *relaxed, const struct shortage *limit, int64_t value)
 {
 	struct nest_level *level =
 		limit->level >= 0 ? &relaxed->hierarchy.levels[limit->level] : NULL;
@@ -283,7 +284,7 @@ static bool shortage_fits(struct shortage_search *finding, const struct shortage
 {
 	struct arena_mark mark = arena_mark(finding->arena);
 	struct relaxed *relaxed = others(finding, limit, lifted);
-	set(relaxed, limit, value);
+	relaxed_set_member(relaxed, limit, value);
 	struct feasible feasible = {.verdict = VERDICT_OPEN};
 	if (!finding->open)
 		feasible = feasible_find_from(

@@ -222,7 +222,8 @@ static void run_task(void *self, size_t i, struct slot *slot)
 	slot->complete &= slot->effort.refused == refused;
 }
 
-static void add_task(struct nest_driver *driver, uint64_t first, uint64_t end, uint64_t ticks)
+static void nest_driver_add_task(
+	struct nest_driver *driver, uint64_t first, uint64_t end, uint64_t ticks)
 {
 	if (first < end)
 		*array_add(driver->arena, &driver->tasks) = (struct nest_task){first, end, ticks};
@@ -244,21 +245,21 @@ static bool share_space(struct nest_driver *driver, uint64_t most, bool whole)
 			if (whole)
 				driver->tasks.count = 0;
 			else
-				add_task(driver, first, f + 1, share + left);
+				nest_driver_add_task(driver, first, f + 1, share + left);
 			driver->partial = !whole && f + 1 < count;
 			return !whole;
 		}
 		left -= rests;
 		share += rests;
 		if (share >= TASK_MAPPINGS) {
-			add_task(driver, first, f + 1, 0);
+			nest_driver_add_task(driver, first, f + 1, 0);
 			first = f + 1;
 			share = 0;
 		}
 		if (f % TASK_MAPPINGS == 0 && drive_stops(driver->drive))
 			break; /* the one task of the rest stays undone */
 	}
-	add_task(driver, first, count, 0);
+	nest_driver_add_task(driver, first, count, 0);
 	return true;
 }
 
@@ -270,7 +271,7 @@ static void share_draws(struct nest_driver *driver, uint64_t draws)
 	if (patience->victory || patience->timeout)
 		part = draws / sequences + (draws % sequences != 0);
 	for (uint64_t n = 0; n < draws; n += part)
-		add_task(driver, n, part < draws - n ? n + part : draws, 0);
+		nest_driver_add_task(driver, n, part < draws - n ? n + part : draws, 0);
 }
 
 /* With more budget there are more chains, and longer ones. */
@@ -304,7 +305,7 @@ static bool share_work(void *self, int round, struct drive *drive, size_t *count
 	driver->solver_name = solver_label(driver->arena, driver->solver);
 	switch (driver->solver->sharing) {
 	case SHARING_NONE:
-		add_task(driver, 0, 1, search->wishes.budget);
+		nest_driver_add_task(driver, 0, 1, search->wishes.budget);
 		break;
 	case SHARING_ENUMERATION:
 		if (!driver->tasks.count)
@@ -397,7 +398,8 @@ struct nest_offers nest_offers_resume(
 	return offers;
 }
 
-static struct offer_price evaluate(struct nest_offers *offers, const struct mapping *mapping)
+static struct offer_price nest_offers_evaluate(
+	struct nest_offers *offers, const struct mapping *mapping)
 {
 	run_evaluated(offers->run, 1);
 	struct offer_price price = offers_look(offers, mapping);
@@ -412,14 +414,14 @@ bool nest_offers_price(
 {
 	if (!run_spend(offers->run, 1))
 		return false;
-	*price = evaluate(offers, mapping);
+	*price = nest_offers_evaluate(offers, mapping);
 	return true;
 }
 
 void nest_offers_adopt(struct nest_offers *offers, const struct mapping *mapping)
 {
 	run_spend(offers->run, 1);
-	evaluate(offers, mapping);
+	nest_offers_evaluate(offers, mapping);
 }
 
 double nest_offers_best(const struct nest_offers *offers)

@@ -38,7 +38,8 @@ static void add_execution(struct layer_tally *tally, const struct execution *of,
 }
 
 /* The sums fit: network_explore checks it. */
-static void add_point(struct layer_tally *tally, const struct point *point, int64_t times)
+static void layer_tally_add_point(
+	struct layer_tally *tally, const struct point *point, int64_t times)
 {
 	const struct nest_found *found = point->payload;
 	const struct score *score = &point->score;
@@ -101,8 +102,8 @@ struct network_point network_point(
 	for (size_t l = 0; l < layers; l++)
 		for (size_t p = 0; p < explored->layers[l].frontier.count; p++)
 			if (taken[l][p])
-				add_point(&tally, &explored->layers[l].frontier.points[p],
-					taken[l][p]);
+				layer_tally_add_point(&tally,
+					&explored->layers[l].frontier.points[p], taken[l][p]);
 	struct network_point point = {
 		.score = tally.score, .common.execution = tally.execution, .taken = taken};
 	point.score.energy_pj = network_picojoules(tally.energy);
@@ -140,7 +141,7 @@ static uint64_t warm_budget(const struct nest_search *search)
 	return most < WARM_BUDGET ? most : WARM_BUDGET;
 }
 
-static struct nest_search search_of(const struct layers *layers, size_t i, struct slot *slot)
+static struct nest_search layers_search(const struct layers *layers, size_t i, struct slot *slot)
 {
 	struct nest_search of = *layers->explored->search->layers[layers->order[i]];
 	of.wishes.asker = drive_asker(slot->drive);
@@ -215,7 +216,7 @@ static struct explored prove_layer(
 
 static void warm_up(struct layers *layers, size_t i, struct slot *slot)
 {
-	struct nest_search search = search_of(layers, i, slot);
+	struct nest_search search = layers_search(layers, i, slot);
 	uint64_t budget = warm_budget(&search);
 	if (search.solver || !budget || drive_stops(slot->drive))
 		return;
@@ -231,7 +232,7 @@ static void warm_up(struct layers *layers, size_t i, struct slot *slot)
 
 static void run_layer(struct layers *layers, size_t i, struct slot *slot)
 {
-	struct nest_search search = search_of(layers, i, slot);
+	struct nest_search search = layers_search(layers, i, slot);
 	struct explored *out = &layers->explored->layers[layers->order[i]];
 	bool stopped = drive_stops(slot->drive), warmed = layers->warmed[i];
 	if (stopped && warmed)
@@ -428,7 +429,7 @@ static bool comes_before(const struct head *a, const struct head *b)
 	return a->row != b->row ? a->row < b->row : a->column < b->column;
 }
 
-static struct sums_point plus(struct sums_point a, struct sums_point b)
+static struct sums_point sums_point_plus(struct sums_point a, struct sums_point b)
 {
 	return (struct sums_point){a.x + b.x, a.y + b.y};
 }
@@ -471,7 +472,8 @@ static void network_merge(struct maker *maker, const struct sums_operand *rows,
 	struct array(struct origin) origins = {0};
 	size_t count = 0;
 	while (count < rows->count) {
-		struct head first = {plus(rows->at[count], columns->at[0]), (uint32_t)count, 0};
+		struct head first = {
+			sums_point_plus(rows->at[count], columns->at[0]), (uint32_t)count, 0};
 		heap_put(heap, count, first, comes_before(a, b));
 	}
 	while (count) {
@@ -484,7 +486,8 @@ static void network_merge(struct maker *maker, const struct sums_operand *rows,
 								: (struct origin){row, column};
 		}
 		if (++least->column < columns->count)
-			least->at = plus(rows->at[least->row], columns->at[least->column]);
+			least->at =
+				sums_point_plus(rows->at[least->row], columns->at[least->column]);
 		else
 			heap[0] = heap[--count];
 		heap_sink(heap, count, comes_before(a, b));
@@ -532,7 +535,7 @@ struct ranked_sum {
 	uint32_t point;
 };
 
-static int by_value(const void *a, const void *b)
+static int network_search_by_value(const void *a, const void *b)
 {
 	const struct ranked_sum *x = a, *y = b;
 	int order = sums_points_compare(x->at, y->at);
@@ -548,7 +551,7 @@ static size_t add_points(struct maker *maker, const struct sums_part *part, int 
 	step.origins = arena_array(maker->arena, struct origin, part->point_count);
 	for (size_t i = 0; i < part->point_count; i++)
 		ranked[i] = (struct ranked_sum){part->points[i], (uint32_t)i};
-	qsort(ranked, part->point_count, sizeof *ranked, by_value);
+	qsort(ranked, part->point_count, sizeof *ranked, network_search_by_value);
 	for (size_t i = 0; i < part->point_count; i++) {
 		if (step.count && ranked[i].at.y >= step.at[step.count - 1].y)
 			continue;
@@ -585,7 +588,7 @@ static size_t add_doubled(struct maker *maker, size_t total, size_t points, int6
 	return total;
 }
 
-static size_t add_part(struct maker *maker, size_t total, size_t points, int64_t count)
+static size_t network_add_part(struct maker *maker, size_t total, size_t points, int64_t count)
 {
 	if (count > COUNT_MOST)
 		return add_doubled(maker, total, points, count);
@@ -629,7 +632,7 @@ struct sums sums_make(
 		return sums;
 	for (size_t p = 0; p < part_count; p++) {
 		size_t points = add_points(&maker, &parts[p], (int)p);
-		total = add_part(&maker, total, points, parts[p].count);
+		total = network_add_part(&maker, total, points, parts[p].count);
 	}
 	const struct sums_step *last = &maker.steps.at[total];
 	sums.count = last->count;

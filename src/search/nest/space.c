@@ -36,7 +36,7 @@ static struct order_parts parts_of(const struct space *space, const struct tilin
 	return parts;
 }
 
-static const struct nest_level *block_of(
+static const struct nest_level *space_block(
 	const struct space *space, const struct tiling_level *level)
 {
 	return &space->domain->hierarchy->levels[level->level];
@@ -45,7 +45,7 @@ static const struct nest_level *block_of(
 /* No count depends on the order of these loops. */
 static bool has_one_form(const struct space *space, const struct tiling_level *level)
 {
-	const struct nest_level *block = block_of(space, level);
+	const struct nest_level *block = space_block(space, level);
 	if (level->spatial)
 		return (block->fanout.x == 1 || block->fanout.y == 1) &&
 		       !parts_of(space, level).given;
@@ -108,7 +108,7 @@ static int busy_among(const uint32_t *bounds, const uint8_t *loops, int count)
 static void find_splits(const struct space *space, const struct tiling_level *level,
 	const uint32_t *bounds, struct free_loops *loops)
 {
-	const struct nest_level *block = block_of(space, level);
+	const struct nest_level *block = space_block(space, level);
 	int count = space->domain->shape->dimension_count, split = space_row(space, level)->split;
 	loops->splits = 1;
 	loops->free_along_x = -1;
@@ -140,7 +140,7 @@ static const uint32_t *mapping_level_bounds(
 	return level->spatial ? row->spatial : row->temporal;
 }
 
-static struct free_loops find_loops(
+static struct free_loops space_find_loops(
 	const struct space *space, const struct tiling_level *level, const struct mapping *mapping)
 {
 	const uint32_t *bounds = mapping_level_bounds(mapping, level);
@@ -162,7 +162,7 @@ static struct free_loops find_loops(
 }
 
 /* Permutation number `order` of the free busy loops. */
-static void permute(struct free_loops *loops, uint64_t order)
+static void free_loops_permute(struct free_loops *loops, uint64_t order)
 {
 	for (int left = loops->busy; left > 1; left--) {
 		int pick = left - 1 - (int)(order % (uint64_t)left);
@@ -211,22 +211,22 @@ static void space_place_loops(const struct space *space, const struct tiling_lev
 uint64_t space_level_count(
 	const struct space *space, const struct tiling_level *level, const struct mapping *mapping)
 {
-	struct free_loops loops = find_loops(space, level, mapping);
+	struct free_loops loops = space_find_loops(space, level, mapping);
 	return loops.orders * (uint64_t)loops.splits;
 }
 
 void space_level_arrange(const struct space *space, const struct tiling_level *level,
 	uint64_t index, struct mapping *mapping)
 {
-	struct free_loops loops = find_loops(space, level, mapping);
-	permute(&loops, index / (uint64_t)loops.splits);
+	struct free_loops loops = space_find_loops(space, level, mapping);
+	free_loops_permute(&loops, index / (uint64_t)loops.splits);
 	space_place_loops(space, level, &loops, (int)(index % (uint64_t)loops.splits), mapping);
 }
 
 bool space_set_axes(const struct space *space, const struct tiling_level *level, uint32_t along_x,
 	struct mapping *mapping)
 {
-	struct free_loops loops = find_loops(space, level, mapping);
+	struct free_loops loops = space_find_loops(space, level, mapping);
 	int split = __builtin_popcount(along_x), first = 0;
 	for (int i = 0; i < loops.busy; i++) /* those along X before the others */
 		if (along_x >> loops.busy_loops[i] & 1) {
@@ -259,7 +259,7 @@ static int among(const uint8_t *loops, int count, uint32_t mask)
 void space_level_follow(const struct space *space, const struct tiling_level *level,
 	const uint8_t *order, uint32_t along_x, struct mapping *mapping)
 {
-	struct free_loops loops = find_loops(space, level, mapping);
+	struct free_loops loops = space_find_loops(space, level, mapping);
 	const uint32_t *bounds = mapping_level_bounds(mapping, level);
 	uint32_t busy = 0, free = 0, axes[2] = {along_x, ~along_x};
 	uint8_t wished[SHAPE_DIMENSIONS_MOST];
@@ -289,7 +289,7 @@ void space_set_orders(const struct space *space, struct mapping *mapping)
 	for (int i = 0; i < space->level_count; i++) {
 		if (space->levels[i].spatial)
 			continue;
-		struct free_loops loops = find_loops(space, &space->levels[i], mapping);
+		struct free_loops loops = space_find_loops(space, &space->levels[i], mapping);
 		space_place_loops(space, &space->levels[i], &loops, 0, mapping);
 	}
 }
@@ -312,7 +312,7 @@ uint64_t space_rest_count(const struct space *space, const struct mapping *mappi
 {
 	uint64_t count = space_residency_count(space);
 	for (int i = 0; i < space->level_count; i++) {
-		struct free_loops loops = find_loops(space, &space->levels[i], mapping);
+		struct free_loops loops = space_find_loops(space, &space->levels[i], mapping);
 		if (__builtin_mul_overflow(count, loops.orders, &count) ||
 			__builtin_mul_overflow(count, (uint64_t)loops.splits, &count))
 			return UINT64_MAX;
@@ -328,10 +328,10 @@ void space_rest(const struct space *space, uint64_t index, struct mapping *mappi
 	set_residency(space, bits, mapping);
 	index /= kept;
 	for (int i = 0; i < space->level_count; i++) {
-		struct free_loops loops = find_loops(space, &space->levels[i], mapping);
+		struct free_loops loops = space_find_loops(space, &space->levels[i], mapping);
 		uint64_t split = index % (uint64_t)loops.splits;
 		index /= (uint64_t)loops.splits;
-		permute(&loops, index % loops.orders);
+		free_loops_permute(&loops, index % loops.orders);
 		space_place_loops(space, &space->levels[i], &loops, (int)split, mapping);
 		index /= loops.orders;
 	}
@@ -346,8 +346,8 @@ void space_draw_rest(const struct space *space, struct random *random, struct ma
 		bits[i] = random_next(random);
 	set_residency(space, bits, mapping);
 	for (int i = 0; i < space->level_count; i++) {
-		struct free_loops loops = find_loops(space, &space->levels[i], mapping);
-		permute(&loops, random_below(random, loops.orders));
+		struct free_loops loops = space_find_loops(space, &space->levels[i], mapping);
+		free_loops_permute(&loops, random_below(random, loops.orders));
 		int split = (int)random_below(random, (uint64_t)loops.splits);
 		space_place_loops(space, &space->levels[i], &loops, split, mapping);
 	}

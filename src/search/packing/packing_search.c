@@ -81,7 +81,7 @@ static void run(void *self, size_t i, struct slot *slot)
 }
 
 /* Keeps the bound of the cost; a bound above the cost of the layout at hand is a complaint and is not used. */
-static void prove(
+static void packing_judge_prove(
 	const struct packing_judge *judge, struct found *found, struct slot *slot, int64_t cost)
 {
 	const struct packing_search *search = judge->search;
@@ -107,7 +107,7 @@ static const char *price(void *self, struct found *found, struct slot *slot, str
 	const struct packing *packing = judge->search->packing;
 	int64_t cost = cost_of(packing, ((struct packing_found *)found)->placement);
 	*(packing->goal == PACKING_PEAK ? &score->lx_peak_bytes : &score->hbm_bytes) = cost;
-	prove(judge, found, slot, cost);
+	packing_judge_prove(judge, found, slot, cost);
 	return NULL;
 }
 

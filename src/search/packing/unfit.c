@@ -272,7 +272,7 @@ static bool has_room_at(const struct unfit_state *state, int64_t step, int *live
 	return true;
 }
 
-static bool has_room(const struct unfit_state *state, struct arena *arena)
+static bool unfit_state_has_room(const struct unfit_state *state, struct arena *arena)
 {
 	struct arena_mark mark = arena_mark(arena);
 	int *live = arena_array(arena, int, state->count);
@@ -313,7 +313,7 @@ static bool unfit_settle(struct unfit_state *state, struct arena *arena)
 	for (bool more = true; more;)
 		if (!settle_bounds(state, arena) || !settle_pairs(state, &more))
 			return false;
-	return has_room(state, arena);
+	return unfit_state_has_room(state, arena);
 }
 
 struct proving {

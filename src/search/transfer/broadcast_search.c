@@ -672,7 +672,7 @@ const char *broadcast_way(struct arena *arena, const struct broadcast *broadcast
 		chunk_order_names[broadcast->order]);
 }
 
-static uint64_t steps_of(const struct broadcast_outcome *outcome)
+static uint64_t broadcast_outcome_steps(const struct broadcast_outcome *outcome)
 {
 	if (outcome->schedule)
 		return outcome->schedule->message_count;
@@ -884,7 +884,7 @@ static const char *execute(void *self, struct found *found, struct slot *slot, b
 			(int)broadcast->ranks, (int)broadcast->root, broadcast->columns);
 	else if (last)
 		broadcast_price(broadcast, NULL, slot->scratch, &outcome);
-	if (wishes->simulate_budget && steps_of(&outcome) > wishes->simulate_budget)
+	if (wishes->simulate_budget && broadcast_outcome_steps(&outcome) > wishes->simulate_budget)
 		return NULL;
 	struct stopper stopper = {slot->drive, drive_stops};
 	bool thorough = last && !slot->drive->hurried;

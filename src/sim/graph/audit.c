@@ -38,7 +38,7 @@ static const char *audit_name(const struct audit *audit, int tensor)
 	return audit->program->workload->tensors[tensor].name;
 }
 
-static bool make_box(struct audit *audit, const struct region *region,
+static bool audit_make_box(struct audit *audit, const struct region *region,
 	const struct location *location, int core, int64_t unit, struct box *box)
 {
 	int64_t at;
@@ -53,7 +53,7 @@ static bool make_box(struct audit *audit, const struct region *region,
 static bool audit_lx_box(struct audit *audit, const struct region *region,
 	const struct location *location, int core, int tensor, int64_t unit, struct box *box)
 {
-	if (!make_box(audit, region, location, core, unit, box))
+	if (!audit_make_box(audit, region, location, core, unit, box))
 		return false;
 	const struct allotment *allotment = allotment_find(
 		&audit->allotments, audit->instruction->step, core, tensor, box->low, box->high);
@@ -89,7 +89,7 @@ static void audit_write(struct audit *audit, const struct box *box, int core, in
 	} while (box_next(box, &walk));
 }
 
-static void set_up(struct audit *audit, int core)
+static void audit_set_up(struct audit *audit, int core)
 {
 	struct audit_runs *runs = &audit->runs;
 	runs->step[core] = audit->instruction->step + 1;
@@ -134,7 +134,7 @@ static bool audit_send(struct audit *audit)
 				 : (UINT64_C(1) << arch_cores(audit->program->arch)) - 1;
 	struct box from, to;
 	if (!send->from) {
-		set_up(audit, sender);
+		audit_set_up(audit, sender);
 		return true;
 	}
 	if (!region_equal(&send->from->region, &send->to->region) || send->receivers & ~cores) {
@@ -198,8 +198,8 @@ static struct audit_whole *audit_whole_open(const struct program *program, struc
 }
 
 /* The first byte of the array that is not there, and what lies in its place: NULL, nothing. */
-static int64_t find_missing(struct pieces *memory, const struct written_piece *wanted, int since,
-	const struct written_piece **found)
+static int64_t pieces_find_missing(struct pieces *memory, const struct written_piece *wanted,
+	int since, const struct written_piece **found)
 {
 	int64_t at = wanted->low;
 	while (at < wanted->high) {
@@ -313,14 +313,15 @@ static bool is_stopped(struct audit *audit)
 	return stop_poll_ends(audit->poll, 1);
 }
 
-static bool read_row(struct audit *audit, const struct touched_rows *rows, int since, uint64_t part)
+static bool audit_read_row(
+	struct audit *audit, const struct touched_rows *rows, int since, uint64_t part)
 {
 	struct written_piece wanted = row_piece(audit, rows, part);
 	bool in_lx = rows->operand->in_lx;
 	struct pieces *memory = memory_of(audit, rows);
 	const struct written_piece *found;
 	int core = in_lx ? 0 : FAULT_IN_HBM;
-	int64_t at = find_missing(memory, &wanted, since, &found);
+	int64_t at = pieces_find_missing(memory, &wanted, since, &found);
 	const char *name = audit_name(audit, rows->operand->tensor);
 	if (at < 0)
 		return true;
@@ -343,9 +344,9 @@ static bool read_sums(struct audit *audit, struct touched_rows *rows, int since,
 	struct written_piece first = row_piece(audit, rows, 0);
 	const struct written_piece *found = pieces_find(memory_of(audit, rows), first.low);
 	*part = found ? found->part : 0;
-	bool right = read_row(audit, rows, since, *part);
+	bool right = audit_read_row(audit, rows, since, *part);
 	while (right && !is_stopped(audit) && next_row(rows))
-		right = read_row(audit, rows, since, *part);
+		right = audit_read_row(audit, rows, since, *part);
 	return right;
 }
 
@@ -401,7 +402,7 @@ static bool audit_whole_run(struct audit *audit)
 	struct touched_rows rows;
 	for (int i = 0; right && i < op->read_count; i++) {
 		right = open_rows(audit, i, &rows);
-		while (right && read_row(audit, &rows, since[i], 0) && !is_stopped(audit) &&
+		while (right && audit_read_row(audit, &rows, since[i], 0) && !is_stopped(audit) &&
 			next_row(&rows))
 			;
 	}
@@ -423,7 +424,7 @@ static void audit_whole_end(struct audit *audit)
 		struct written_piece wanted = {home, home + tensor->layout.bytes, home,
 			tensor_home(program->workload, (int)t), -1, 0};
 		if (home < 0 || tensor->producer < 0 ||
-			find_missing(audit->whole->hbm, &wanted, 0, &found) < 0)
+			pieces_find_missing(audit->whole->hbm, &wanted, 0, &found) < 0)
 			continue;
 		fault_add_step(audit->faults, FAULT_UNWRITTEN, -1, FAULT_IN_HBM, home,
 			"at the end '%s' is not there", tensor->name);
@@ -434,7 +435,7 @@ static void audit_whole_end(struct audit *audit)
 static bool audit_hbm_box(struct audit *audit, const struct region *region,
 	const struct location *location, struct box *box)
 {
-	return make_box(audit, region, location, FAULT_IN_HBM, STICK_BYTES, box);
+	return audit_make_box(audit, region, location, FAULT_IN_HBM, STICK_BYTES, box);
 }
 
 /* The part of the reduction that all units of an accumulator hold. */
@@ -570,7 +571,7 @@ static struct audit_part find_transfer_part(struct audit *audit)
 	return (struct audit_part){to == audit->rank, root};
 }
 
-static bool run_transfer(struct audit *audit)
+static bool audit_run_transfer(struct audit *audit)
 {
 	const struct instruction *instruction = audit->instruction;
 	const struct transfer *transfer = instruction->transfer;
@@ -688,7 +689,7 @@ static bool make_written(
 	return right && check_written(audit, op, core);
 }
 
-static bool run_compute(struct audit *audit)
+static bool audit_run_compute(struct audit *audit)
 {
 	const struct compute *compute = audit->instruction->compute;
 	const struct op *op = &audit->program->workload->ops[compute->op];
@@ -763,7 +764,7 @@ static bool check_chain(struct audit *audit)
 	return combine->core_count > 0;
 }
 
-static bool run_combine(struct audit *audit)
+static bool audit_run_combine(struct audit *audit)
 {
 	const struct combine *combine = audit->instruction->combine;
 	int owner, tensor = combine->region.tensor;
@@ -794,15 +795,16 @@ static bool audit_engine(struct audit *audit)
 	switch (audit->instruction->engine) {
 	case ENGINE_DMA_IN:
 	case ENGINE_DMA_OUT:
-		return run_transfer(audit);
+		return audit_run_transfer(audit);
 	case ENGINE_COMPUTE:
 		if (audit->whole)
 			return audit_whole_run(audit);
 		if (audit->instruction->mask == 0)
 			return false;
-		return audit->instruction->compute->whole ? run_opaque(audit) : run_compute(audit);
+		return audit->instruction->compute->whole ? run_opaque(audit)
+							  : audit_run_compute(audit);
 	case ENGINE_RING:
-		return audit->instruction->mask != 0 && run_combine(audit);
+		return audit->instruction->mask != 0 && audit_run_combine(audit);
 	case ENGINE_UP:
 	case ENGINE_DOWN:
 		return audit->instruction->mask != 0 && audit_send(audit);

@@ -144,14 +144,14 @@ struct data *data_open(const struct program *program, int rank, const struct nes
 	return data;
 }
 
-static const struct layout *layout_of(const struct data *data, int tensor)
+static const struct layout *data_layout(const struct data *data, int tensor)
 {
 	return &data->program->workload->tensors[tensor].layout;
 }
 
 static char *made_of(struct data *data, int tensor)
 {
-	const struct layout *layout = layout_of(data, tensor);
+	const struct layout *layout = data_layout(data, tensor);
 	if (!data->made[tensor])
 		data->made[tensor] = arena_alloc_array(data->arena, (size_t)layout_elements(layout),
 			(size_t)dtype_stored_bytes(layout->dtype));
@@ -164,11 +164,11 @@ static void note_box(struct data *data, int tensor, const struct box *box, const
 	void *made = data->made[tensor];
 	struct box_walk walk = box_first(box);
 	do
-		image_unpack(layout_of(data, tensor), walk.stick, memory + walk.address, made);
+		image_unpack(data_layout(data, tensor), walk.stick, memory + walk.address, made);
 	while (box_next(box, &walk));
 }
 
-static struct box make_box(struct data *data, const struct region *region,
+static struct box data_make_box(struct data *data, const struct region *region,
 	const struct location *location, int64_t unit, int64_t size)
 {
 	struct box box;
@@ -183,14 +183,14 @@ static struct box make_box(struct data *data, const struct region *region,
 static struct box lx_box(
 	struct data *data, const struct region *region, const struct location *location)
 {
-	return make_box(data, region, location, STICK_BYTES, data->lx_bytes);
+	return data_make_box(data, region, location, STICK_BYTES, data->lx_bytes);
 }
 
 static struct box accumulator_box(
 	struct data *data, const struct region *region, const struct location *location)
 {
-	int64_t unit = box_accumulator_unit(layout_of(data, region->tensor));
-	return make_box(data, region, location, unit, data->lx_bytes);
+	int64_t unit = box_accumulator_unit(data_layout(data, region->tensor));
+	return data_make_box(data, region, location, unit, data->lx_bytes);
 }
 
 static void copy_box(
@@ -202,11 +202,11 @@ static void copy_box(
 	while (box_next(from, &read) && box_next(to, &write));
 }
 
-static void run_transfer(struct data *data, const struct instruction *instruction)
+static void data_run_transfer(struct data *data, const struct instruction *instruction)
 {
 	const struct transfer *transfer = instruction->transfer;
 	struct box lx = lx_box(data, &transfer->box->region, &transfer->box->lx);
-	struct box hbm = make_box(data, &transfer->box->region, &transfer->hbm, STICK_BYTES,
+	struct box hbm = data_make_box(data, &transfer->box->region, &transfer->hbm, STICK_BYTES,
 		data->program->hbm_bytes);
 	for (uint64_t mask = instruction->mask; mask; mask &= mask - 1) {
 		char *memory = data_lx(data, __builtin_ctzll(mask));
@@ -221,7 +221,7 @@ void data_store(struct data *root, struct data *to, const struct instruction *in
 {
 	const struct transfer *transfer = instruction->transfer;
 	struct box lx = lx_box(root, &transfer->box->region, &transfer->box->lx);
-	struct box hbm = make_box(
+	struct box hbm = data_make_box(
 		to, &transfer->box->region, &transfer->hbm, STICK_BYTES, to->program->hbm_bytes);
 	for (uint64_t mask = instruction->mask; mask; mask &= mask - 1)
 		copy_box(&lx, data_lx(root, __builtin_ctzll(mask)), &hbm, to->hbm);
@@ -372,11 +372,11 @@ static float *find_sums(struct data *data, const struct op *op, const struct com
 	int tensor = compute->whole[op->read_count].tensor;
 	if (!data->sums[tensor])
 		data->sums[tensor] =
-			arena_array(data->arena, float, layout_elements(layout_of(data, tensor)));
+			arena_array(data->arena, float, layout_elements(data_layout(data, tensor)));
 	return data->sums[tensor];
 }
 
-static const char *run_compute(struct data *data, const struct instruction *instruction)
+static const char *data_run_compute(struct data *data, const struct instruction *instruction)
 {
 	const char *why = NULL;
 	const struct compute *compute = instruction->compute;
@@ -409,10 +409,10 @@ static float combine_lane(
 	return sum;
 }
 
-static void run_combine(struct data *data, const struct combine *combine)
+static void data_run_combine(struct data *data, const struct combine *combine)
 {
 	const struct op *op = &data->program->workload->ops[combine->op];
-	const struct layout *layout = layout_of(data, combine->region.tensor);
+	const struct layout *layout = data_layout(data, combine->region.tensor);
 	made_of(data, combine->region.tensor);
 	size_t bytes = (size_t)dtype_stored_bytes(layout->dtype);
 	struct box accumulator = accumulator_box(data, &combine->region, &combine->accumulator);
@@ -448,12 +448,12 @@ const char *data_run(struct data *data, const struct instruction *instruction)
 	switch (instruction->engine) {
 	case ENGINE_DMA_IN:
 	case ENGINE_DMA_OUT:
-		run_transfer(data, instruction);
+		data_run_transfer(data, instruction);
 		break;
 	case ENGINE_COMPUTE:
-		return run_compute(data, instruction);
+		return data_run_compute(data, instruction);
 	case ENGINE_RING:
-		run_combine(data, instruction->combine);
+		data_run_combine(data, instruction->combine);
 		break;
 	case ENGINE_UP:
 	case ENGINE_DOWN:
@@ -471,7 +471,7 @@ void **data_outputs(const struct data *data, struct arena *arena)
 	const struct program *program = data->program;
 	void **arrays = arena_array(arena, void *, program->workload->tensor_count);
 	for (size_t t = 0; t < program->workload->tensor_count; t++) {
-		const struct layout *layout = layout_of(data, (int)t);
+		const struct layout *layout = data_layout(data, (int)t);
 		if (program->hbm[t] < 0)
 			continue;
 		arrays[t] = arena_alloc_array(arena, (size_t)layout_elements(layout),

@@ -663,7 +663,7 @@ static int64_t run_lanes(struct machine *machine, uint64_t mask, int64_t time, i
 	return end;
 }
 
-static int64_t run_transfer(
+static int64_t machine_run_transfer(
 	struct machine *machine, const struct service_demand *demand, uint64_t mask, int64_t ready)
 {
 	bool in = demand->engine == ENGINE_DMA_IN;
@@ -679,7 +679,7 @@ static int64_t run_transfer(
 	return end + demand->latency;
 }
 
-static int64_t run_compute(
+static int64_t machine_run_compute(
 	struct machine *machine, const struct service_demand *demand, int core, int64_t ready)
 {
 	int64_t read = serve(machine, core_server(core, LX_READS), ready, demand->lx_reads);
@@ -688,7 +688,7 @@ static int64_t run_compute(
 	return number_max(worked, number_max(read, written));
 }
 
-static int64_t run_combine(struct machine *machine, const struct service_demand *demand,
+static int64_t machine_run_combine(struct machine *machine, const struct service_demand *demand,
 	const struct combine *combine, int64_t ready)
 {
 	int64_t end = ready, first = ready, arrived = ready;
@@ -747,11 +747,11 @@ static int64_t machine_serve(
 	switch (demand->engine) {
 	case ENGINE_DMA_IN:
 	case ENGINE_DMA_OUT:
-		return run_transfer(machine, demand, mask, ready);
+		return machine_run_transfer(machine, demand, mask, ready);
 	case ENGINE_COMPUTE:
-		return run_compute(machine, demand, __builtin_ctzll(mask), ready);
+		return machine_run_compute(machine, demand, __builtin_ctzll(mask), ready);
 	case ENGINE_RING:
-		return run_combine(
+		return machine_run_combine(
 			machine, demand, machine->program->instructions[i].combine, ready);
 	case ENGINE_UP:
 	case ENGINE_DOWN:

@@ -15,7 +15,8 @@
 const char *const sim_fault_names[] = {
 	"overlap", "unwritten", "stale", "bounds", "dependence", "deadlock", "value", NULL};
 
-static bool is_known(const struct faults *faults, enum sim_fault_kind kind, uint32_t instruction)
+static bool faults_is_known(
+	const struct faults *faults, enum sim_fault_kind kind, uint32_t instruction)
 {
 	for (int i = 0; i < faults->count; i++) {
 		if (faults->at[i].kind == kind && faults->at[i].instruction == (int)instruction)
@@ -64,7 +65,7 @@ static void add_fault(
 void fault_add(struct faults *faults, enum sim_fault_kind kind, uint32_t instruction, int core,
 	int64_t address, const char *format, ...)
 {
-	if (is_known(faults, kind, instruction))
+	if (faults_is_known(faults, kind, instruction))
 		return;
 	struct sim_fault fault = {
 		.kind = kind,
@@ -159,7 +160,7 @@ static bool takes_over(const struct allotment *child, const struct allotment *pa
 	       parent->to == child->from + 1;
 }
 
-static bool share(const struct allotment *a, const struct allotment *b)
+static bool allotment_share(const struct allotment *a, const struct allotment *b)
 {
 	bool in_time = a->from < b->to && b->from < a->to;
 	bool in_space = a->address - b->address < b->size && b->address - a->address < a->size;
@@ -207,7 +208,7 @@ void allotment_check(const struct program *program, struct faults *faults, struc
 	qsort(order, count, sizeof *order, by_start);
 	for (size_t i = 0; i < count; i++)
 		for (size_t j = i + 1; j < count && order[j]->from < order[i]->to; j++)
-			if (share(order[i], order[j]))
+			if (allotment_share(order[i], order[j]))
 				complain_share(faults, order[i], order[j]);
 }
 

@@ -411,7 +411,7 @@ const char *nests_wrong(const struct nests *nests, const struct executed_nest *n
 	return NULL;
 }
 
-static struct nest_array_view view_of(const struct tile_operand *operand)
+static struct nest_array_view tile_operand_view(const struct tile_operand *operand)
 {
 	struct nest_array_view view = {.at = operand->values};
 	for (int h = 0; h < operand->touch.layout->host_rank; h++) {
@@ -433,8 +433,8 @@ const char *nests_compute(const struct nests *nests, int step, const struct comp
 	for (int l = 0; l < op->loop_count; l++)
 		values.extents[l] = compute->count[l];
 	for (int i = 0; i < op->read_count; i++)
-		values.views[i] = view_of(&reads[i]);
-	values.views[op->read_count] = view_of(output);
+		values.views[i] = tile_operand_view(&reads[i]);
+	values.views[op->read_count] = tile_operand_view(output);
 	struct nest_sim_options options = find_options(nests);
 	options.data = true;
 	options.timing = false;

@@ -23,7 +23,8 @@ static bool is_integer(enum dtype dtype)
 	return dtype == DTYPE_INT8 || dtype == DTYPE_INT32 || dtype == DTYPE_INT64;
 }
 
-static void draw(const struct workload *workload, int t, uint64_t seed, bool small, void *array)
+static void workload_draw(
+	const struct workload *workload, int t, uint64_t seed, bool small, void *array)
 {
 	const struct tensor *tensor = &workload->tensors[t];
 	enum dtype dtype = tensor->layout.dtype;
@@ -47,7 +48,7 @@ static void draw_opaque(
 {
 	for (int w = 0; w < op->write_count; w++) {
 		int t = op->writes[w].tensor;
-		draw(workload, t, seed, true, arrays[t]);
+		workload_draw(workload, t, seed, true, arrays[t]);
 	}
 }
 
@@ -62,7 +63,7 @@ void reference_inputs(const struct workload *workload, uint64_t seed, bool small
 			continue;
 		arrays[t] = allot(tensor, arena);
 		if (tensor->producer < 0)
-			draw(workload, (int)t, seed, small_integers, arrays[t]);
+			workload_draw(workload, (int)t, seed, small_integers, arrays[t]);
 	}
 	for (size_t o = 0; o < workload->op_count; o++) {
 		if (workload->ops[o].primitive->kind == OP_OPAQUE)
@@ -402,14 +403,14 @@ static int64_t padded_index(const struct op_point *point, const struct access *a
 	return linear;
 }
 
-static double read_operand(const struct op_point *point, int i)
+static double op_point_read_operand(const struct op_point *point, int i)
 {
 	const struct access *access = &point->op->reads[i];
 	int64_t at = access->pad ? padded_index(point, access) : point->at[i];
 	return at < 0 ? outside_value(point->op) : point->read(point->from, access->tensor, at);
 }
 
-static double apply(const struct op_point *point, double a, double b)
+static double op_point_apply(const struct op_point *point, double a, double b)
 {
 	const struct primitive *primitive = point->op->primitive;
 	return point->in_fp32 ? (double)primitive->kernel((float)a, (float)b)
@@ -419,25 +420,25 @@ static double apply(const struct op_point *point, double a, double b)
 static void op_point_add_term(struct op_point *point)
 {
 	const struct op *op = point->op;
-	double value = read_operand(point, 0), second = (double)(float)op->constant;
+	double value = op_point_read_operand(point, 0), second = (double)(float)op->constant;
 	if (op->primitive->kind == OP_EINSUM) {
 		for (int i = 1; i < op->read_count; i++)
-			value *= read_operand(point, i);
+			value *= op_point_read_operand(point, i);
 		point->value += value;
 		point->magnitude += fabs(value);
 	} else if (op->primitive->kind == OP_REDUCE) {
-		point->value = apply(point, point->value, value);
-		point->magnitude = apply(point, point->magnitude, fabs(value));
+		point->value = op_point_apply(point, point->value, value);
+		point->magnitude = op_point_apply(point, point->magnitude, fabs(value));
 	} else {
 		if (!op->has_constant)
-			second = op->read_count > 1 ? read_operand(point, 1) : 0;
-		point->value = apply(point, value, second);
+			second = op->read_count > 1 ? op_point_read_operand(point, 1) : 0;
+		point->value = op_point_apply(point, value, second);
 		point->magnitude = fmax(fabs(point->value), fmax(fabs(value), fabs(second)));
 	}
 }
 
 /* All terms of an element, from reduction loop l on. */
-static void add_terms(struct op_point *point, int l)
+static void op_point_add_terms(struct op_point *point, int l)
 {
 	const struct op *op = point->op;
 	while (l < op->loop_count && !op->loops[l].reduction)
@@ -448,7 +449,7 @@ static void add_terms(struct op_point *point, int l)
 	}
 	for (int64_t i = 0; i < op->loops[l].extent; i++) {
 		point->index[l] = i;
-		add_terms(point, l + 1);
+		op_point_add_terms(point, l + 1);
 		for (int o = 0; o < op->read_count; o++)
 			point->at[o] += op->reads[o].linear.coefficient[l];
 	}
@@ -466,7 +467,7 @@ void op_point_compute(struct op_point *point)
 		point->at[o] =
 			affine_value(&op_operand(op, o)->linear, op->loop_count, point->index);
 	point->value = point->magnitude = (double)op->primitive->start;
-	add_terms(point, 0);
+	op_point_add_terms(point, 0);
 }
 
 /* Host arrays of a workload's tensors. */

@@ -306,7 +306,8 @@ static void check_nests(struct machine_run *run)
 	}
 }
 
-static void open_run(struct machine_run *run, struct sim_result *result, struct arena *arena)
+static void machine_run_open_run(
+	struct machine_run *run, struct sim_result *result, struct arena *arena)
 {
 	const struct program *program = run->program;
 	run->order = order_make(program, arena);
@@ -457,7 +458,7 @@ struct sim_result sim_run(
 	if (nests->too_long)
 		return result;
 	run.nests = nests;
-	open_run(&run, &result, arena);
+	machine_run_open_run(&run, &result, arena);
 	machine_run_prepare(&run);
 	bool whole = (run.audits || options->mode == SIM_COUNT) && run_events(&run);
 	if (whole && run.order.ran < run.order.count)

@@ -447,7 +447,8 @@ static void nest_tensors_draw(struct nest_tensors *tensors, uint64_t seed)
 	}
 }
 
-static double *element(const struct tensor_words *tensor, int ranks, const int64_t at[])
+static double *tensor_words_element(
+	const struct tensor_words *tensor, int ranks, const int64_t at[])
 {
 	int64_t place = 0;
 	for (int r = 0; r < ranks; r++)
@@ -472,7 +473,7 @@ static double nest_tensors_read_value(
 {
 	int ranks = tensors->shape->spaces[space].rank_count;
 	if (!tensors->values)
-		return *element(&tensors->tensors[space], ranks, at);
+		return *tensor_words_element(&tensors->tensors[space], ranks, at);
 	const float *value = find_value(&tensors->values->views[space], ranks, at);
 	return value ? (double)*value : 0;
 }
@@ -674,7 +675,8 @@ static void multiply_add(const struct nest_tensors *tensors, const int64_t index
 				continue;
 			int64_t at[SHAPE_RANKS_MOST];
 			dataspace_word(space, shape->dimension_count, index, at);
-			double *word = element(&tensors->tensors[t], space->rank_count, at);
+			double *word =
+				tensor_words_element(&tensors->tensors[t], space->rank_count, at);
 			if (pass == 0)
 				product *= *word;
 			else
@@ -708,7 +710,8 @@ static void take_away(struct nest_run *run, const struct nest_store *home)
 			nest_walk_next(home->ranks, &all, &walk)) {
 			int64_t place = nest_store_place(home, &home->held[n], walk.at);
 			if (home->state[n][place] & WORD_SUM)
-				*element(tensor, home->ranks, walk.at) -= home->value[n][place];
+				*tensor_words_element(tensor, home->ranks, walk.at) -=
+					home->value[n][place];
 		}
 	}
 }
@@ -720,7 +723,7 @@ static void find_rest(struct nest_run *run, int t)
 	int ranks = run->shape->spaces[t].rank_count;
 	for (struct nest_walk walk = nest_walk_first(ranks, &all); walk.any;
 		nest_walk_next(ranks, &all, &walk)) {
-		double rest = *element(tensor, ranks, walk.at);
+		double rest = *tensor_words_element(tensor, ranks, walk.at);
 		if (rest == 0)
 			continue;
 		for (int r = 0; r < ranks; r++) {

@@ -729,7 +729,7 @@ static uint32_t turning_rounds(struct nest_run *run, int k)
 }
 
 /* False if iterations touch what is not there. */
-static bool draw(struct nest_run *run, int k, const struct nest_borders *borders,
+static bool nest_run_draw(struct nest_run *run, int k, const struct nest_borders *borders,
 	struct nest_picture *picture)
 {
 	picture->count = 0;
@@ -831,7 +831,7 @@ bool nest_periods_skip(struct nest_periods *periods, int k)
 		return false;
 	if (!loop->borders)
 		loop->borders = nest_borders_find(run, k);
-	if (!draw(run, k, loop->borders, &mark->picture))
+	if (!nest_run_draw(run, k, loop->borders, &mark->picture))
 		return false;
 	if (before && nest_picture_equal(&before->picture, &mark->picture) &&
 		(!run->array ||

@@ -612,7 +612,7 @@ static void add_product(
 }
 
 /* The sum of a crew goes to its level, once what is there has come to be added. */
-static void update(struct nest_run *run, struct nest_operand *operand, struct crew *crew)
+static void nest_run_update(struct nest_run *run, struct nest_operand *operand, struct crew *crew)
 {
 	const struct nest_feed *feed = operand->feed;
 	struct nest_store *parent = feed->parent;
@@ -698,7 +698,8 @@ void nest_multipliers_step(struct nest_multipliers *multipliers)
 	}
 	for (int k = multipliers->read_count; k < multipliers->operand_count; k++) {
 		for (int64_t i = 0; i < operands[k].pending_count; i++)
-			update(run, &operands[k], &operands[k].crews[operands[k].pending[i]]);
+			nest_run_update(
+				run, &operands[k], &operands[k].crews[operands[k].pending[i]]);
 	}
 	run->counts.compute_cycles++;
 	run->events++;

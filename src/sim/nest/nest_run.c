@@ -341,7 +341,7 @@ static void note(struct nest_clock *clock, enum nest_work work, int level, int64
 	}
 }
 
-static void advance(struct nest_clock *clock, int64_t by)
+static void nest_clock_advance(struct nest_clock *clock, int64_t by)
 {
 	clock->overflow |= !number_add(clock->time.now, by, &clock->time.now);
 }
@@ -416,7 +416,7 @@ static int64_t take_ports(struct nest_clock *clock, struct ticks *taken, int *sl
 static void hold_up(struct nest_clock *clock, int level, enum nest_work work, int64_t ticks)
 {
 	int64_t from = clock->time.now;
-	advance(clock, ticks);
+	nest_clock_advance(clock, ticks);
 	note(clock, work, level, from);
 	clock->gates[level].waited += ticks;
 }
@@ -515,7 +515,7 @@ void nest_clock_step(struct nest_clock *clock)
 		clock->first = clock->time.now;
 	clock->time.gates[slowest].stalled += number_max(ticks - clock->step, 0);
 	int64_t from = clock->time.now;
-	advance(clock, number_max(ticks, clock->step));
+	nest_clock_advance(clock, number_max(ticks, clock->step));
 	note(clock, NEST_COMPUTES, -1, from);
 	clock->time.last = clock->time.now;
 	clock->time.steps++;

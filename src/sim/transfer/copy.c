@@ -200,7 +200,7 @@ struct transfer_need {
 };
 
 /* False after a fault: no way leads there. */
-static bool find_need(struct copy_machine *machine, size_t s,
+static bool copy_machine_find_need(struct copy_machine *machine, size_t s,
 	const struct copy_instruction *instruction, struct transfer_need *need)
 {
 	const struct copy_program *program = machine->run.program;
@@ -347,7 +347,7 @@ static int64_t transfer(struct copy_machine *machine, size_t s,
 	} else {
 		result->combines++;
 	}
-	if (!find_need(machine, s, instruction, &need))
+	if (!copy_machine_find_need(machine, s, instruction, &need))
 		return start;
 	take_ways(machine, &need, start + need.time);
 	if (machine->run.memory)

@@ -33,7 +33,7 @@ struct copy_memory {
 	struct held_bytes *places; /* by buffer */
 };
 
-static int64_t reach(const struct copy_buffer *buffer)
+static int64_t copy_buffer_reach(const struct copy_buffer *buffer)
 {
 	int64_t last = 0, step;
 	for (int d = 0; d < BROADCAST_RANK; d++) {
@@ -71,7 +71,7 @@ static int64_t elements_of(const struct copy_buffer *buffer)
 }
 
 /* The largest power of two that divides where all rows of tiles begin. */
-static int64_t find_unit(const struct copy_program *program)
+static int64_t copy_program_find_unit(const struct copy_program *program)
 {
 	int64_t bits = UNIT_BYTES_MOST;
 	for (int t = 0; t < program->tile_count; t++)
@@ -86,12 +86,12 @@ static bool copies_fit(const struct copy_run *run)
 	int64_t each = element_bytes(run->program->element) + 1 + (int64_t)sizeof(struct race_mark);
 	for (int b = 0; b < run->program->buffer_count; b++) {
 		int64_t bytes;
-		if (!number_mul(reach(&run->program->buffers[b]), each, &bytes) ||
+		if (!number_mul(copy_buffer_reach(&run->program->buffers[b]), each, &bytes) ||
 			!number_add(total, bytes, &total))
 			return false;
 	}
 	/* more than a byte of a scratchpad takes with its flag and its part of a unit */
-	each = 3 + MARK_BYTES_MOST / find_unit(run->program);
+	each = 3 + MARK_BYTES_MOST / copy_program_find_unit(run->program);
 	for (int t = 0; t < run->program->tile_count; t++) {
 		const struct copy_tile *tile = &run->program->tiles[t];
 		if (tile->offset > most / each || tile->size > most / each ||
@@ -137,7 +137,7 @@ struct copy_memory *copy_memory_open(struct copy_run *run)
 		return NULL;
 	struct copy_memory *memory = run->memory = arena_new(arena, struct copy_memory);
 	memory->element = element_bytes(program->element);
-	memory->unit = find_unit(program);
+	memory->unit = copy_program_find_unit(program);
 	memory->pads = arena_array(arena, struct held_bytes, program->topology->ranks);
 	memory->places = arena_array(arena, struct held_bytes, program->buffer_count);
 	for (int t = 0; t < program->tile_count; t++) {
@@ -151,7 +151,7 @@ struct copy_memory *copy_memory_open(struct copy_run *run)
 	}
 	for (int b = 0; b < program->buffer_count; b++) {
 		struct held_bytes *place = &memory->places[b];
-		int64_t elements = reach(&program->buffers[b]);
+		int64_t elements = copy_buffer_reach(&program->buffers[b]);
 		place->bytes = elements * memory->element;
 		open_bytes(arena, place, elements, elements);
 		if (!program->buffers[b].written || program->buffers[b].adds)
@@ -349,7 +349,7 @@ static void initial_element(const struct copy_run *run, int buffer,
 }
 
 /* The source of the block of a member of the group: the buffer copied into it, or itself. */
-static int block_of(const struct copy_run *run, int member)
+static int copy_run_block(const struct copy_run *run, int member)
 {
 	const struct copy_program *program = run->program;
 	int group = operation_is_pair(program->broadcast->operation)
@@ -368,11 +368,11 @@ static void reduce(const struct copy_run *run, const int64_t at[BROADCAST_RANK],
 {
 	const struct broadcast *b = run->program->broadcast;
 	uint8_t value[8];
-	initial_element(run, block_of(run, (int)b->root), at, 0, out);
+	initial_element(run, copy_run_block(run, (int)b->root), at, 0, out);
 	for (int r = 0; r < b->ranks; r++) {
 		if (r == b->root)
 			continue;
-		initial_element(run, block_of(run, r), at, 0, value);
+		initial_element(run, copy_run_block(run, r), at, 0, value);
 		copy_combine(run->program->element, b->reduction, out, value, 1);
 	}
 }
@@ -387,17 +387,17 @@ static void find_result(
 	const struct broadcast *b = run->program->broadcast;
 	int64_t rows = broadcast_block(b)[3];
 	if (buffer > 0 && operation_pulls(b->operation))
-		initial_element(run, block_of(run, buffer - 1), at, 0, out);
+		initial_element(run, copy_run_block(run, buffer - 1), at, 0, out);
 	else if (buffer > 0)
 		initial_element(run, 0, at,
 			b->operation == OPERATION_SCATTER ? (buffer - 1) * rows : 0, out);
 	else if (b->operation == OPERATION_REDUCE)
 		reduce(run, at, out);
 	else if (b->operation == OPERATION_GATHER)
-		initial_element(
-			run, block_of(run, (int)(at[3] / rows)), at, -(at[3] / rows * rows), out);
+		initial_element(run, copy_run_block(run, (int)(at[3] / rows)), at,
+			-(at[3] / rows * rows), out);
 	else
-		initial_element(run, block_of(run, 0), at, 0, out);
+		initial_element(run, copy_run_block(run, 0), at, 0, out);
 	if (buffer > 0 && b->adds)
 		copy_combine(run->program->element, REDUCTION_SUM, out,
 			&run->memory->places[buffer]

@@ -206,7 +206,7 @@ static const char *exchange_move(struct exchange *exchange, const struct message
 	return why;
 }
 
-static int64_t load(const struct exchange *exchange, int64_t bytes)
+static int64_t exchange_load(const struct exchange *exchange, int64_t bytes)
 {
 	return copy_time(exchange->ticks->in_latency, bytes, exchange->ticks->in_rate);
 }
@@ -218,7 +218,7 @@ static int64_t exchange_message_time(const struct exchange *exchange, const stru
 	struct ratio rate = ticks->link_rate.num ? ticks->link_rate : ticks->out_rate;
 	int64_t bytes = exchange->starts[message->first + message->count] -
 			exchange->starts[message->first];
-	int64_t time = number_max(load(exchange, bytes),
+	int64_t time = number_max(exchange_load(exchange, bytes),
 		copy_time(ticks->out_latency + ticks->link_latency, bytes, rate));
 	if (exchange->schedule->operation == OPERATION_REDUCE)
 		time += copy_time(ticks->combine_latency, bytes, ticks->combine_rate);
@@ -297,7 +297,7 @@ static const char *find_wrong(struct exchange *exchange, int rank, int64_t chunk
 	return right ? NULL : arena_format(exchange->arena, "rank %d has other bytes", rank);
 }
 
-static const char *find_missing(struct exchange *exchange)
+static const char *exchange_find_missing(struct exchange *exchange)
 {
 	const struct send_schedule *schedule = exchange->schedule;
 	const char *why = NULL;
@@ -317,7 +317,7 @@ struct schedule_result schedule_run(const struct send_schedule *schedule,
 {
 	struct exchange exchange = open_exchange(
 		schedule, topology, ticks, bytes, element, data, seed, stopper, arena);
-	int64_t begin = load(&exchange, exchange.starts[1]);
+	int64_t begin = exchange_load(&exchange, exchange.starts[1]);
 	struct run_time *times = arena_array(arena, struct run_time, schedule->message_count + 1);
 	int round = 0;
 	exchange.result.times = times;
@@ -348,7 +348,7 @@ struct schedule_result schedule_run(const struct send_schedule *schedule,
 	}
 	store_own(&exchange);
 	if (!exchange.result.fault)
-		exchange.result.fault = find_missing(&exchange);
+		exchange.result.fault = exchange_find_missing(&exchange);
 	exchange.result.cycles = number_ceil_div(exchange.result.ticks, ticks->per_cycle);
 	return exchange.result;
 }
