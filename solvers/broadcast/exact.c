@@ -26,13 +26,13 @@ struct rounds_question {
 	int *there, *sent; /* columns */
 };
 
-static int *there(struct rounds_question *q, int64_t chunk, int rank, int round)
+static int *rounds_column_there(struct rounds_question *q, int64_t chunk, int rank, int round)
 {
 	const struct topology *topology = q->synthesis->topology;
 	return &q->there[(chunk * topology->ranks + rank) * (q->rounds + 1) + round];
 }
 
-static int *sent(struct rounds_question *q, int64_t chunk, size_t link, int round)
+static int *rounds_column_sent(struct rounds_question *q, int64_t chunk, size_t link, int round)
 {
 	const struct topology *topology = q->synthesis->topology;
 	return &q->sent[(chunk * (int64_t)topology->link_count + (int64_t)link) * q->rounds +
@@ -49,7 +49,7 @@ static void add_columns(struct rounds_question *q)
 		for (int r = 0; r < topology->ranks; r++)
 			for (int t = 0; t <= q->rounds; t++) {
 				bool must = r == topology->root || t == q->rounds;
-				*there(q, c, r, t) = milp_column(
+				*rounds_column_there(q, c, r, t) = milp_column(
 					q->milp, must, must || t >= q->distances[r], true, 0);
 			}
 		for (size_t l = 0; l < topology->link_count; l++)
@@ -58,7 +58,8 @@ static void add_columns(struct rounds_question *q)
 				bool can = link->to != topology->root &&
 					   t >= q->distances[link->from] &&
 					   t + 1 >= q->distances[link->to];
-				*sent(q, c, l, t) = milp_column(q->milp, 0, can, true, 0);
+				*rounds_column_sent(q, c, l, t) =
+					milp_column(q->milp, 0, can, true, 0);
 			}
 	}
 }
@@ -77,20 +78,20 @@ static void add_arrival(struct rounds_question *q, int64_t chunk, int rank, int 
 	const struct topology *topology = q->synthesis->topology;
 	for (size_t l = 0; l < topology->link_count; l++)
 		if (topology->links[l].to == rank)
-			add_at_most(q, *sent(q, chunk, l, round),
-				*there(q, chunk, topology->links[l].from, round));
+			add_at_most(q, *rounds_column_sent(q, chunk, l, round),
+				*rounds_column_there(q, chunk, topology->links[l].from, round));
 	milp_row(q->milp, 0, 0);
-	milp_entry(q->milp, *there(q, chunk, rank, round + 1), -1);
-	milp_entry(q->milp, *there(q, chunk, rank, round), 1);
+	milp_entry(q->milp, *rounds_column_there(q, chunk, rank, round + 1), -1);
+	milp_entry(q->milp, *rounds_column_there(q, chunk, rank, round), 1);
 	for (size_t l = 0; l < topology->link_count; l++)
 		if (topology->links[l].to == rank)
-			milp_entry(q->milp, *sent(q, chunk, l, round), 1);
+			milp_entry(q->milp, *rounds_column_sent(q, chunk, l, round), 1);
 }
 
 static void enter_chunks(struct rounds_question *q, size_t link, int round)
 {
 	for (int64_t c = 0; c < q->synthesis->chunks; c++)
-		milp_entry(q->milp, *sent(q, c, link, round), 1);
+		milp_entry(q->milp, *rounds_column_sent(q, c, link, round), 1);
 }
 
 /* One chunk a channel and, where there is one port, one a sender and a receiver. */
@@ -118,13 +119,13 @@ static int add_left(struct rounds_question *q, int64_t chunk, int round, int bef
 	add_at_most(q, before, left);
 	for (size_t l = 0; l < topology->link_count; l++)
 		if (topology->links[l].from == topology->root)
-			add_at_most(q, *sent(q, chunk, l, round), left);
+			add_at_most(q, *rounds_column_sent(q, chunk, l, round), left);
 	milp_row(q->milp, 0, INFINITY);
 	milp_entry(q->milp, left, -1);
 	milp_entry(q->milp, before, 1);
 	for (size_t l = 0; l < topology->link_count; l++)
 		if (topology->links[l].from == topology->root)
-			milp_entry(q->milp, *sent(q, chunk, l, round), 1);
+			milp_entry(q->milp, *rounds_column_sent(q, chunk, l, round), 1);
 	return left;
 }
 
@@ -154,14 +155,14 @@ static const struct send_schedule *read_answer(
 	for (int64_t c = 0; c < q->synthesis->chunks; c++)
 		for (size_t l = 0; l < topology->link_count; l++)
 			for (int t = 0; t < q->rounds; t++)
-				if (values[*sent(q, c, l, t)] > 0.5)
+				if (values[*rounds_column_sent(q, c, l, t)] > 0.5)
 					*array_add(q->arena, &messages) =
 						(struct message){t, topology->links[l].from,
 							topology->links[l].to, c, 1};
 	return schedule_make(arena, q->synthesis, &messages);
 }
 
-static struct milp_answer ask(struct rounds_question *q)
+static struct milp_answer rounds_question_solve(struct rounds_question *q)
 {
 	const struct topology *topology = q->synthesis->topology;
 	q->milp = milp_make(q->arena);
@@ -200,7 +201,7 @@ static void run_exact(struct run *run, const struct problem *problem)
 			     LITERALS_MOST / (int64_t)(topology->link_count + 1);
 		struct milp_answer answer = {.status = PROOF_BUDGET};
 		if (small)
-			answer = ask(&question);
+			answer = rounds_question_solve(&question);
 		if (answer.values)
 			best = read_answer(&question, answer.values, arena);
 		arena_close(question.arena);

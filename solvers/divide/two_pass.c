@@ -67,7 +67,7 @@ int64_t core_split(int64_t size, int64_t cores)
 }
 
 /* Keeps `list` in descending size, equal sizes in the order they came. */
-static void insert(int *list, int *count, const int64_t *size, int l)
+static void two_pass_insert(int *list, int *count, const int64_t *size, int l)
 {
 	int at = (*count)++;
 	while (at > 0 && size[list[at - 1]] < size[l]) {
@@ -87,9 +87,9 @@ struct priorities priorities_make(
 		if (least[l] > 1)
 			reduction_divided |= !output;
 		else if (output)
-			insert(order.output, &order.output_count, size, l);
+			two_pass_insert(order.output, &order.output_count, size, l);
 		else
-			insert(order.reduction, &order.reduction_count, size, l);
+			two_pass_insert(order.reduction, &order.reduction_count, size, l);
 	}
 	if (reduction_divided)
 		order.reduction_count = 0;
@@ -214,7 +214,7 @@ static int64_t cores_used(const struct iteration *iteration, const int64_t *spli
 }
 
 /* Divides one operand's loops, dimension by dimension. */
-static void shorten(struct arena *arena, struct span_search *search,
+static void span_search_shorten(struct arena *arena, struct span_search *search,
 	const struct iteration *iteration, int operand, int64_t limit, int64_t cores)
 {
 	const struct coordinates *coordinates = &iteration->coordinates[operand];
@@ -252,7 +252,7 @@ struct span_search span_search(
 		search.splits[l] = 1;
 	for (int i = 0; i < iteration->operand_count; i++)
 		if (iteration_span(iteration, i, search.splits) > limit)
-			shorten(arena, &search, iteration, i, limit, cores);
+			span_search_shorten(arena, &search, iteration, i, limit, cores);
 	arena_release(arena, mark);
 	search.reductions = search.considered & ~iteration->output_loops;
 	return search;
@@ -276,8 +276,8 @@ static bool only_here(const struct iteration *iteration, int operand, int dim, i
  * No size beyond the next multiple of `cores` helps if that one does not: its
  * largest divisor is `cores` itself, and more elements only lengthen the span.
  */
-static bool pad(struct iteration *padded, int operand, int loop, int64_t *splits, int64_t limit,
-	int64_t cores, struct span_padding *out)
+static bool iteration_pad(struct iteration *padded, int operand, int loop, int64_t *splits,
+	int64_t limit, int64_t cores, struct span_padding *out)
 {
 	int64_t first = padded->size[loop] + 1, last = number_align_up(first, cores);
 	int64_t grain = padded->stick[loop] ? padded->stick[loop] : 1;
@@ -317,7 +317,8 @@ struct span_padding padding_find(struct arena *arena, const struct iteration *it
 			others *= k == l ? 1 : least[k];
 		}
 		struct span_padding found;
-		if (pad(padded, operand, l, splits, limit, number_max(cores / others, 1), &found) &&
+		if (iteration_pad(padded, operand, l, splits, limit, number_max(cores / others, 1),
+			    &found) &&
 			(!best.extent || found.extent - iteration->range[l] <
 						 best.extent - iteration->range[best.loop]))
 			best = found;
@@ -433,7 +434,7 @@ struct mapping core_row_mapping(const struct arch *arch, const struct planning *
 	return mapping;
 }
 
-static struct stored_splits store(const struct op *op, const int64_t *splits)
+static struct stored_splits two_pass_store(const struct op *op, const int64_t *splits)
 {
 	const int64_t *write = op->writes[0].linear.coefficient;
 	const int64_t *read = op->read_count ? op->reads[0].linear.coefficient : write;
@@ -456,7 +457,7 @@ struct two_pass two_pass_divide(struct arena *arena, const struct iteration *ite
 	made.refused = made.search.reductions & (made.search.reductions - 1);
 	if (made.refused)
 		return made;
-	made.least = store(op, made.search.splits);
+	made.least = two_pass_store(op, made.search.splits);
 	made.k_fast = k_fast && k_fast_divide(iteration, made.least.splits, cores, made.given);
 	if (!made.k_fast) {
 		struct distribution given = distribute(iteration->loop_count, iteration->size,
@@ -465,7 +466,7 @@ struct two_pass two_pass_divide(struct arena *arena, const struct iteration *ite
 		for (int l = 0; l < op->loop_count; l++)
 			made.given[l] = given.splits[l];
 	}
-	made.final = store(op, made.given);
+	made.final = two_pass_store(op, made.given);
 	for (int i = 0; i < iteration->operand_count; i++)
 		if (iteration_span(iteration, i, made.final.splits) > limit)
 			made.overlong |= UINT32_C(1) << i;

@@ -408,7 +408,7 @@ static bool is_through(const struct search *search)
 }
 
 /* The next finer relaxation. */
-static bool relax(struct search *search, int level, size_t width)
+static bool search_relax(struct search *search, int level, size_t width)
 {
 	int64_t limit = beam_limit(search);
 	if (search->relaxation)
@@ -425,7 +425,7 @@ static bool run_pass(struct search *search, size_t width, bool is_first)
 	open_pass(search);
 	for (int g = 0, is_last = false; done && !is_last; g++) {
 		search->is_free = (is_first && !g) || !(search->found || search->best);
-		done = relax(search, g, width);
+		done = search_relax(search, g, width);
 		is_last = relaxations_ends(&search->relaxations, g);
 		if (!done || relax_limit(search->relaxation) < search->bound)
 			break;

@@ -92,7 +92,7 @@ static bool reads(const struct joint_option *option, int t, int view)
 	return use && use->mode != JOINT_RESIDENT;
 }
 
-static bool moves(const struct joint_option *option, int t, int view)
+static bool joint_option_moves(const struct joint_option *option, int t, int view)
 {
 	const struct joint_use *use = joint_use_of(option, t);
 	return use && use->mode == JOINT_MOVED && use->view == view;
@@ -111,7 +111,7 @@ static bool leaves(const struct joint_option *option, int t, int view)
 	for (int o = 0; o < option->out_count; o++)
 		if (option->outs[o].tensor == t && option->outs[o].view == view)
 			return true;
-	return moves(option, t, view);
+	return joint_option_moves(option, t, view);
 }
 
 /* Nothing of it may be in LX before. */
@@ -157,7 +157,7 @@ static int add_options(
 	return count;
 }
 
-static bool any(const struct ilp_rows *rows, int cut, does *does_it, int t, int view)
+static bool ilp_rows_any(const struct ilp_rows *rows, int cut, does *does_it, int t, int view)
 {
 	const struct joint_space *space = rows->space;
 	for (size_t o = space->first_option[cut]; o < space->first_option[cut + 1]; o++)
@@ -223,7 +223,7 @@ static bool cannot_be(const struct ilp_rows *rows, const struct joint_option *op
 	return early || (option->empties && in_lx);
 }
 
-static void exclude(struct ilp_rows *rows)
+static void ilp_rows_exclude(struct ilp_rows *rows)
 {
 	for (size_t o = 0; o < rows->space->option_count; o++)
 		if (cannot_be(rows, &rows->space->options[o]))
@@ -253,7 +253,7 @@ static void make_views(struct ilp_rows *rows, int t, int cut)
 		at_most(rows, 0);
 		ilp_row_term(rows, kept, 1);
 		ilp_row_term(rows, held, -1);
-		if (cut < rows->space->op_count && any(rows, cut, resides, t, v)) {
+		if (cut < rows->space->op_count && ilp_rows_any(rows, cut, resides, t, v)) {
 			at_most(rows, 0);
 			add_options(rows, BEGINS, cut, resides, t, v, 1);
 			for (int w = 0; w < tensor->view_count; w++)
@@ -306,7 +306,7 @@ static void make_valid(struct ilp_rows *rows, int t, int cut)
 	at_most(rows, 0);
 	ilp_add_evicts(rows->program, t, -1, cut, 1);
 	add_options(rows, ENDS, cut, exists, 0, 0, -1);
-	if (cut < space->op_count && any(rows, cut, reads, t, 0)) {
+	if (cut < space->op_count && ilp_rows_any(rows, cut, reads, t, 0)) {
 		at_most(rows, 0);
 		add_options(rows, BEGINS, cut, reads, t, 0, 1);
 		ilp_row_term(rows, valid[cut], -1);
@@ -324,7 +324,7 @@ struct saving {
 	enum joint_mode mode;
 };
 
-static bool saves(const struct joint_option *option, int k, struct saving *saving)
+static bool joint_option_saves(const struct joint_option *option, int k, struct saving *saving)
 {
 	const struct joint_out *out = &option->outs[k];
 	if (out->view < 0 || out->in_place < 0)
@@ -339,7 +339,7 @@ static bool is_saving(const struct joint_option *option, const struct saving *sa
 {
 	struct saving other;
 	for (int k = 0; k < option->out_count; k++)
-		if (saves(option, k, &other) && other.end == saving->end &&
+		if (joint_option_saves(option, k, &other) && other.end == saving->end &&
 			other.tensor == saving->tensor && other.view == saving->view &&
 			other.out == saving->out && other.out_view == saving->out_view &&
 			other.mode == saving->mode)
@@ -424,7 +424,8 @@ static void make_room(struct ilp_rows *rows, int op)
 	struct saving saving;
 	for (size_t o = space->first_option[op]; o < space->first_option[op + 1]; o++)
 		for (int k = 0; k < space->options[o].out_count; k++)
-			if (saves(&space->options[o], k, &saving) && is_first(rows, o, &saving))
+			if (joint_option_saves(&space->options[o], k, &saving) &&
+				is_first(rows, o, &saving))
 				add_saving(rows, &saving, &list);
 	double scale = 1 / fmax(1, (double)space->capacity);
 	at_most(rows, 1);
@@ -546,7 +547,7 @@ static void ilp_rows_make(const struct ilp_program *program, struct arena *arena
 		.program = program, .space = space, .milp = program->milp, .arena = arena};
 	index_ends(&rows);
 	make_path(&rows);
-	exclude(&rows);
+	ilp_rows_exclude(&rows);
 	for (int t = 0; t < space->tensor_count; t++)
 		for (int c = 0; c <= space->op_count; c++) {
 			make_views(&rows, t, c);
@@ -610,7 +611,7 @@ static bool can_evict(const struct ilp_build *build, int t, int view, int cut)
 	       ilp_held(build->program, t, view, cut) >= 0;
 }
 
-static int evictable(const struct ilp_build *build, int cut)
+static int ilp_build_evictable(const struct ilp_build *build, int cut)
 {
 	int count = 0;
 	for (int t = 0; t < build->space->tensor_count; t++) {
@@ -655,7 +656,7 @@ static void make_slots(struct ilp_build *build)
 {
 	const struct joint_space *space = build->space;
 	for (int c = 0; c <= space->op_count; c++) {
-		int count = evictable(build, c), size = space->bundle_most;
+		int count = ilp_build_evictable(build, c), size = space->bundle_most;
 		int slots = count ? 2 + (size ? (count + size - 1) / size : 1) : 0;
 		for (int k = 0; k < slots; k++)
 			add_slot(build, -1, c);
@@ -840,7 +841,7 @@ static void joint_ilp_found(void *user, const double *values)
 }
 
 /* NULL, or why not. */
-static const char *refusal(const struct joint_space *space, struct arena *arena)
+static const char *joint_space_refusal(const struct joint_space *space, struct arena *arena)
 {
 	for (int t = 0; t < space->tensor_count; t++)
 		if (joint_is_relayed(&space->tensors[t]))
@@ -856,7 +857,7 @@ static const char *refusal(const struct joint_space *space, struct arena *arena)
 static const struct ilp_program *make_program(
 	const struct joint_space *space, struct arena *arena, const char **why)
 {
-	*why = refusal(space, arena);
+	*why = joint_space_refusal(space, arena);
 	if (*why)
 		return NULL;
 	const struct ilp_program *program = ilp_program_make(space, arena);

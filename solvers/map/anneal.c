@@ -183,7 +183,7 @@ static double draw_chance(struct random *random)
 }
 
 /* From one start until nothing changes; `n` counts the moves of the chain. */
-static bool cool(struct local_chain *chain, struct local_trial *at, uint64_t *n)
+static bool local_chain_anneal(struct local_chain *chain, struct local_trial *at, uint64_t *n)
 {
 	const double warm = WARM_PERMILLE / 1000.0, cold = COLD_PERMILLE / 1000.0;
 	double left = fmax((double)chain->evaluations - (double)*n, STILL_MOVES);
@@ -209,7 +209,7 @@ static void run_anneal(struct run *run, const struct problem *problem)
 	struct local_trial at;
 	uint64_t n = 0;
 	bool good = start_chain(&chain, false, &at);
-	while (good && cool(&chain, &at, &n))
+	while (good && local_chain_anneal(&chain, &at, &n))
 		good = start_chain(&chain, true, &at);
 	close_chain(&chain);
 }

@@ -49,7 +49,7 @@ struct exact_search {
 	struct round_part parts[PARTS_MOST];
 };
 
-static double least(double a, double b)
+static double exact_least(double a, double b)
 {
 	return a < b ? a : b;
 }
@@ -58,7 +58,7 @@ static void exact_lower_bound(double *each, const struct exact_search *exact, ui
 {
 	size_t count = exact->search->wishes.objectives.count;
 	for (size_t k = 0; k < count; k++)
-		each[k] = least(each[k], exact->choices->least[spatial * count + k]);
+		each[k] = exact_least(each[k], exact->choices->least[spatial * count + k]);
 }
 
 static void search_choice(const struct exact_search *exact, struct nest_descent *descent,
@@ -71,7 +71,7 @@ static void search_choice(const struct exact_search *exact, struct nest_descent 
 	descent->open = INFINITY;
 	nest_descend(descent, task->choice.bound);
 	assert(descent->stopped || descent->open == INFINITY);
-	part->open = least(part->open, descent->open);
+	part->open = exact_least(part->open, descent->open);
 	if (descent->stopped)
 		exact_lower_bound(part->each, exact, task->choice.spatial);
 }
@@ -94,7 +94,7 @@ static void search_part(struct run *run, void *context, size_t i)
 			search_choice(exact, descent, &part->tasks.at[c], part);
 			continue;
 		}
-		part->open = least(part->open, choice->bound);
+		part->open = exact_least(part->open, choice->bound);
 		exact_lower_bound(part->each, exact, choice->spatial);
 	}
 	part->kept = descent->offers.kept;
@@ -144,9 +144,9 @@ static double find_open(const struct exact_search *exact)
 {
 	double open = exact->open;
 	if (exact->listed < exact->list.count)
-		open = least(open, exact->list.at[exact->listed].bound);
+		open = exact_least(open, exact->list.at[exact->listed].bound);
 	if (exact->spread < exact->choices->count)
-		open = least(open, exact->choices->at[exact->spread].bound);
+		open = exact_least(open, exact->choices->at[exact->spread].bound);
 	return open;
 }
 
@@ -168,7 +168,7 @@ static size_t fill_round(struct exact_search *exact, struct run *run, size_t par
 		set_all(exact->parts[i].each, INFINITY);
 	for (; count < parts * choices && next_choice(exact, run, &cut, &task); count++)
 		*array_add(exact->arena, &exact->parts[count % parts].tasks) = task;
-	exact->cut = least(exact->cut, cut.excluded);
+	exact->cut = exact_least(exact->cut, cut.excluded);
 	return count < parts ? count : parts;
 }
 
@@ -178,10 +178,10 @@ static void merge_round(struct exact_search *exact, struct run *run, size_t part
 		const struct round_part *part = &exact->parts[i];
 		for (size_t p = 0; p < part->kept.count; p++)
 			frontier_add(&exact->offers.kept, run_arena(run), part->kept.points[p]);
-		exact->open = least(exact->open, part->open);
-		exact->cut = least(exact->cut, part->cut);
+		exact->open = exact_least(exact->open, part->open);
+		exact->cut = exact_least(exact->cut, part->cut);
 		for (int k = 0; k < OBJECTIVE_COUNT; k++)
-			exact->each[k] = least(exact->each[k], part->each[k]);
+			exact->each[k] = exact_least(exact->each[k], part->each[k]);
 		exact->offers.uncounted |= part->uncounted;
 	}
 }
@@ -197,7 +197,7 @@ static bool search_rounds(struct exact_search *exact, struct run *run)
 		bool go_on = run_parts(run, filled, search_part, exact);
 		merge_round(exact, run, filled);
 		run_report(run, nest_offers_best(&exact->offers),
-			least(nest_offers_best(&exact->offers), find_open(exact)));
+			exact_least(nest_offers_best(&exact->offers), find_open(exact)));
 		if (!go_on)
 			return false;
 		if (parts < PARTS_MOST)
@@ -208,14 +208,15 @@ static bool search_rounds(struct exact_search *exact, struct run *run)
 }
 
 /* The best value of one chain of annealing; what it found is kept. */
-static double anneal(struct exact_search *exact, struct run *run, uint64_t chain, uint64_t ticks)
+static double exact_search_anneal(
+	struct exact_search *exact, struct run *run, uint64_t chain, uint64_t ticks)
 {
 	double best = INFINITY;
 	struct answer answer =
 		nest_ask(run, "anneal", exact->search, chain, WARM_CHAINS, ticks, exact->arena);
 	for (size_t i = 0; i < answer.candidate_count; i++) {
 		nest_offers_adopt(&exact->offers, answer.candidates[i].mappings);
-		best = least(best, answer.values[i]);
+		best = exact_least(best, answer.values[i]);
 	}
 	return best;
 }
@@ -234,7 +235,7 @@ static void warm_up(struct exact_search *exact, struct run *run)
 		return;
 	for (uint64_t c = 0; c < WARM_CHAINS && agreed < enough; c++) {
 		double before = nest_offers_best(&exact->offers),
-		       found = anneal(exact, run, c, ticks);
+		       found = exact_search_anneal(exact, run, c, ticks);
 		agreed = found == before ? agreed + 1 : found < before ? 1 : agreed;
 	}
 }
@@ -252,11 +253,11 @@ static void prove_each(struct exact_search *exact, struct run *run, double first
 	for (size_t k = 0; k < objectives->count; k++) {
 		enum objective objective = objectives->at[k];
 		for (size_t i = 0; i < kept->count; i++)
-			exact->each[k] = least(exact->each[k],
+			exact->each[k] = exact_least(exact->each[k],
 				objective_value(objective, &kept->points[i].score) / exact->slack);
 		if (!exact->choices->complete)
 			exact->each[k] =
-				least(exact->each[k], nest_floor(exact->search, objective));
+				exact_least(exact->each[k], nest_floor(exact->search, objective));
 	}
 	exact->each[0] = first;
 	run_prove_each(run, exact->each, objectives->count);
@@ -265,11 +266,12 @@ static void prove_each(struct exact_search *exact, struct run *run, double first
 static void prove_rest(struct exact_search *exact, struct run *run, bool complete)
 {
 	double best = nest_offers_best(&exact->offers);
-	double bound = least(least(best, exact->cut), complete ? INFINITY : find_open(exact));
+	double bound =
+		exact_least(exact_least(best, exact->cut), complete ? INFINITY : find_open(exact));
 	bool single = exact->search->wishes.objectives.count == 1;
 	complete &= exact->choices->complete;
 	if (!exact->choices->complete)
-		bound = least(bound, exact->choices->floor);
+		bound = exact_least(bound, exact->choices->floor);
 	if (exact->offers.uncounted || exact->frame.ways)
 		run_prove(run, PROOF_NONE, 0);
 	else if (complete && (exact->slack == 1 || (single && bound == best)))

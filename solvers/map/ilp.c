@@ -33,7 +33,7 @@ static bool go_on(void *user, uint64_t iterations, int rows)
 }
 
 /* The least value known. */
-static double best(const struct rounds *rounds)
+static double rounds_best(const struct rounds *rounds)
 {
 	const struct frontier *kept = &rounds->offers->kept;
 	double least = INFINITY;
@@ -52,8 +52,8 @@ static void map_ilp_found(void *user, const double *values)
 	ilp_compact_read(rounds->compact, values, &point);
 	if (ilp_point_mapping(rounds->frame, &point, &mapping))
 		rounds->spent |= !nest_offers_price(rounds->offers, &mapping, &price);
-	if (best(rounds) < rounds->best) {
-		rounds->best = best(rounds);
+	if (rounds_best(rounds) < rounds->best) {
+		rounds->best = rounds_best(rounds);
 		rounds->point = point;
 	}
 }
@@ -97,7 +97,7 @@ static struct milp_answer solve_round(
 }
 
 /* INFINITY: no mapping exists. A program that disagrees with the model proves nothing. */
-static void claim(struct rounds *rounds, double bound)
+static void rounds_claim(struct rounds *rounds, double bound)
 {
 	if (bound > rounds->best * (1 + 1e-9))
 		run_complain(rounds->run, true, -1,
@@ -125,14 +125,14 @@ static void solve_whole(struct rounds *rounds, bool prove)
 							milp_size(rounds->compact->milp).columns,
 							answer.bound)));
 		if (answer.status == PROOF_INFEASIBLE && prove) {
-			claim(rounds, INFINITY);
+			rounds_claim(rounds, INFINITY);
 			return;
 		}
 		if (answer.status != PROOF_OPTIMAL || rounds->best >= before)
 			break;
 	}
 	if (prove)
-		claim(rounds, bound);
+		rounds_claim(rounds, bound);
 }
 
 static bool better_near(struct rounds *rounds, struct ilp_near near)
@@ -146,7 +146,7 @@ static bool better_near(struct rounds *rounds, struct ilp_near near)
 }
 
 /* All bounds under the same orders; two neighbouring levels; two dimensions. */
-static bool improve(struct rounds *rounds)
+static bool rounds_improve(struct rounds *rounds)
 {
 	const struct ilp_frame *frame = rounds->frame;
 	uint64_t all = (UINT64_C(1) << frame->row_count) - 1;
@@ -174,7 +174,7 @@ static void ilp_rounds_solve_all(struct rounds *rounds, bool alone)
 {
 	solve_whole(rounds, alone && is_bound(rounds->frame));
 	while (rounds->best < INFINITY && !rounds->spent && rounds->work < all_work &&
-		improve(rounds))
+		rounds_improve(rounds))
 		;
 }
 

@@ -5,7 +5,7 @@
  * depend on the order of loops: when no residency fits for the first order, none
  * does for the others.
  */
-static bool enumerate(struct nest_offers *offers, struct mapping *mapping)
+static bool nest_offers_enumerate(struct nest_offers *offers, struct mapping *mapping)
 {
 	const struct space *space = offers->search->space;
 	uint64_t rests = space_rest_count(space, mapping);
@@ -29,7 +29,7 @@ static void run_linear(struct run *run, const struct problem *problem)
 	for (uint64_t f = problem->first; f < problem->end && done; f++) {
 		struct mapping mapping = problem->nest->space->blank;
 		space_factors(problem->nest->space, f, &mapping);
-		done = enumerate(&offers, &mapping);
+		done = nest_offers_enumerate(&offers, &mapping);
 	}
 	nest_offers_close(&offers);
 	if (done && !offers.uncounted)

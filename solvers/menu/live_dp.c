@@ -82,7 +82,7 @@ static struct capture_cost menu_add(const struct capture_cost *a, const struct c
 		a->spilled + b->spilled, a->idle + b->idle, a->squares + b->squares};
 }
 
-static int64_t align(const struct menu_problem *menu, int64_t bytes)
+static int64_t menu_problem_align(const struct menu_problem *menu, int64_t bytes)
 {
 	int64_t step = menu->question->alignment;
 	return bytes / step * step + (bytes % step ? step : 0);
@@ -91,7 +91,7 @@ static int64_t align(const struct menu_problem *menu, int64_t bytes)
 /* Bytes of a buffer per core, up to a multiple of the alignment. */
 static int64_t menu_bytes(const struct menu_problem *menu, int buffer, int division)
 {
-	return align(menu, capture_bytes(menu->items[buffer].buffer, division));
+	return menu_problem_align(menu, capture_bytes(menu->items[buffer].buffer, division));
 }
 
 /* True if a has more cores than b, or as many and fewer squares. */
@@ -259,7 +259,7 @@ static struct menu_problem menu_open(struct arena *arena, const struct capture_q
 	struct menu_problem menu = {.question = question,
 		.count = capture->count,
 		.items = arena_array(arena, struct menu_item, capture->count)};
-	menu.room = align(&menu, question->capacity);
+	menu.room = menu_problem_align(&menu, question->capacity);
 	for (size_t b = 0; b < menu.count; b++) {
 		menu.items[b].buffer = &capture->buffers[b];
 		sort_edges(arena, &menu.items[b]);
@@ -795,7 +795,7 @@ static bool is_open(struct menu_search *search)
 }
 
 /* One pass, and addresses for what it found; false if no further pass is to be made. */
-static bool improve(struct menu_search *search, size_t *width)
+static bool menu_search_improve(struct menu_search *search, size_t *width)
 {
 	bool ended = false, *stays = arena_array(search->arena, bool, search->menu.count);
 	struct arena *scratch = arena_open();
@@ -824,7 +824,7 @@ static bool improve(struct menu_search *search, size_t *width)
 static void menu_search_find_best(struct menu_search *search)
 {
 	size_t width = WIDTH_FIRST;
-	while (improve(search, &width))
+	while (menu_search_improve(search, &width))
 		;
 }
 

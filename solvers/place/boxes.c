@@ -137,14 +137,14 @@ static void keep_if_better(struct boxes *boxes, double cost)
 	memcpy(boxes->best, boxes->orders->addresses, boxes->items->count * sizeof *boxes->best);
 }
 
-static bool done(const struct boxes *boxes)
+static bool boxes_done(const struct boxes *boxes)
 {
 	return boxes->orders->over || boxes->cost <= boxes->least;
 }
 
 static void try_order(struct boxes *boxes, int fit)
 {
-	if (done(boxes) || (fit != ORDERS_SKYLINE && boxes->heavy))
+	if (boxes_done(boxes) || (fit != ORDERS_SKYLINE && boxes->heavy))
 		return;
 	bool any = boxes->cost == INFINITY;
 	double cost = orders_try(boxes->orders, boxes->order, boxes->count, fit,
@@ -159,7 +159,7 @@ static void try_rows(struct boxes *boxes)
 	struct arena *arena = boxes->orders->arena;
 	double *keys = arena_array(arena, double, boxes->items->count);
 	size_t step = boxes->count > MANY ? 2 : 1;
-	for (size_t r = 0; r < sizeof ratios / sizeof *ratios && !done(boxes); r += step) {
+	for (size_t r = 0; r < sizeof ratios / sizeof *ratios && !boxes_done(boxes); r += step) {
 		boxes_rows(boxes->items, ratios[r], keys, arena);
 		orders_sort(boxes->orders, boxes->order, boxes->count, keys);
 		if (!boxes->items->bound_somewhere)
@@ -175,7 +175,7 @@ static void try_rows(struct boxes *boxes)
 static void try_holes(struct boxes *boxes)
 {
 	int end = boxes->packing->goal == PACKING_SPILL ? ORDERS_WORTH + 1 : ORDERS_WORTH;
-	for (int key = ORDERS_SIZE; key < end && !done(boxes) && !boxes->heavy; key++) {
+	for (int key = ORDERS_SIZE; key < end && !boxes_done(boxes) && !boxes->heavy; key++) {
 		orders_by(boxes->orders, boxes->order, boxes->count, (enum orders_key)key);
 		for (int fit = FIT_TREE_FIRST; fit <= FIT_TREE_BEST; fit++) {
 			uint64_t before =

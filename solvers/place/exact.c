@@ -116,7 +116,7 @@ static bool peak_goes_on(const struct peak *peak)
 }
 
 /* So many eighths of the way from the bound to the best so far, below which it stays. */
-static int64_t between(const struct peak *peak, int64_t eighths)
+static int64_t peak_between(const struct peak *peak, int64_t eighths)
 {
 	int64_t grains = number_ceil_div(peak->value - peak->bound, peak->grain);
 	int64_t up = grains / 8 * eighths + grains % 8 * eighths / 8;
@@ -136,13 +136,14 @@ static bool search_round(struct peak *peak, uint64_t nodes)
 		return ask_packer(peak, peak->packing->capacity, nodes, false) == VERDICT_YES;
 	int64_t before = peak->value;
 	for (size_t k = 0; k < sizeof eighths / sizeof *eighths && peak_goes_on(peak);) {
-		enum verdict status = ask_packer(peak, between(peak, eighths[k]), nodes, k > 0);
+		enum verdict status =
+			ask_packer(peak, peak_between(peak, eighths[k]), nodes, k > 0);
 		if (status == VERDICT_YES)
 			break;
 		k += status == VERDICT_OPEN;
 	}
 	while (peak->value < before && peak_goes_on(peak))
-		if (ask_packer(peak, between(peak, 7), nodes, true) != VERDICT_YES)
+		if (ask_packer(peak, peak_between(peak, 7), nodes, true) != VERDICT_YES)
 			break;
 	return peak->value < before;
 }

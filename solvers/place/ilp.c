@@ -41,7 +41,7 @@ struct order_program {
 	double mass;          /* the columns of a point add up to no more */
 };
 
-static bool touch(const struct packing *packing, size_t i, size_t j)
+static bool packing_touch(const struct packing *packing, size_t i, size_t j)
 {
 	return packing->buffers[i].size && packing->buffers[j].size && packing_meet(packing, i, j);
 }
@@ -54,7 +54,7 @@ static size_t order_pairs(const struct packing *packing, size_t most, struct are
 	size_t pairs = 0;
 	for (size_t i = 0; i < all.count && pairs <= most; i++)
 		for (size_t j = 0; j < i && j < packing->count && pairs <= most; j++)
-			pairs += touch(&all, i, j);
+			pairs += packing_touch(&all, i, j);
 	arena_release(arena, mark);
 	return pairs;
 }
@@ -86,12 +86,12 @@ struct order_build {
 	size_t row_count;
 };
 
-static struct ilp_term number(double constant)
+static struct ilp_term ilp_number(double constant)
 {
 	return (struct ilp_term){-1, 0, constant};
 }
 
-static struct ilp_term binary(struct order_build *build)
+static struct ilp_term order_build_binary(struct order_build *build)
 {
 	build->program->mass++;
 	return (struct ilp_term){milp_column(build->program->milp, 0, 1, true, 0), 1, 0};
@@ -157,7 +157,7 @@ static int64_t shared_step(const struct packing *packing, struct arena *arena)
 }
 
 /* Returns the top of everything stacked on the fixed and reserved bytes, or the capacity. */
-static int64_t enough(const struct packing *packing, struct arena *arena)
+static int64_t packing_enough(const struct packing *packing, struct arena *arena)
 {
 	int64_t shared = shared_step(packing, arena);
 	wide top = 0, sum = 0;
@@ -202,10 +202,10 @@ static bool make_item(struct order_build *build, size_t i)
 	((int *)program->addresses)[i] = column;
 	program->mass += (double)(item->most / step);
 	item->address = (struct ilp_term){column, (double)step, 0};
-	item->keep = number(1);
+	item->keep = ilp_number(1);
 	((int *)program->keeps)[i] = -1;
 	if (build->packing->goal == PACKING_SPILL) {
-		item->keep = binary(build);
+		item->keep = order_build_binary(build);
 		((int *)program->keeps)[i] = item->keep.column;
 		if (!possible)
 			milp_fix(program->milp, item->keep.column, 0);
@@ -221,8 +221,8 @@ static void make_range(struct order_build *build, size_t i)
 	item->least = item->most = range->address / build->program->unit;
 	item->size =
 		number_ceil_div(range->address + range->size, build->program->unit) - item->least;
-	item->address = number((double)item->least);
-	item->keep = number(1);
+	item->address = ilp_number((double)item->least);
+	item->keep = ilp_number(1);
 }
 
 /* --- rows */
@@ -245,7 +245,7 @@ static void address_above(struct order_build *build, size_t low, size_t high, st
 	double far = (double)(a->most + distance - b->least);
 	order_build_plus(build, b->address, 1);
 	order_build_plus(build, a->address, -1);
-	order_build_plus(build, number(far - (double)distance), 1);
+	order_build_plus(build, ilp_number(far - (double)distance), 1);
 	order_build_plus(build, below, -far);
 	row_end(build, false);
 }
@@ -262,12 +262,12 @@ static void no_more_than(struct order_build *build, struct ilp_term term, struct
 static struct ilp_term takes_place(const struct order_build *build, size_t i, size_t j)
 {
 	if (i >= build->packing->count)
-		return number(0);
+		return ilp_number(0);
 	const struct buffer *buffer = &build->packing->buffers[i];
 	for (size_t k = 0; k < buffer->parent_count; k++)
 		if ((size_t)buffer->parents[k] == j)
 			return (struct ilp_term){build->program->takes[i][k], 1, 0};
-	return number(0);
+	return ilp_number(0);
 }
 
 static void make_pair(struct order_build *build, size_t i, size_t j)
@@ -276,20 +276,20 @@ static void make_pair(struct order_build *build, size_t i, size_t j)
 	struct ilp_term *up = &build->below[i * count + j], *down = &build->below[j * count + i];
 	const struct ilp_item *a = &build->items[i], *b = &build->items[j];
 	struct ilp_term a_takes = takes_place(build, i, j), b_takes = takes_place(build, j, i);
-	*up = binary(build);
+	*up = order_build_binary(build);
 	bool plain = a->keep.column < 0 && b->keep.column < 0 && a_takes.column < 0 &&
 		     b_takes.column < 0;
 	if (plain) {
 		*down = (struct ilp_term){up->column, -1, 1};
 	} else {
-		*down = binary(build);
+		*down = order_build_binary(build);
 		order_build_plus(build, *up, 1);
 		order_build_plus(build, *down, 1);
 		order_build_plus(build, a_takes, 1);
 		order_build_plus(build, b_takes, 1);
 		order_build_plus(build, a->keep, -1);
 		order_build_plus(build, b->keep, -1);
-		order_build_plus(build, number(1), 1);
+		order_build_plus(build, ilp_number(1), 1);
 		row_end(build, false);
 		for (int side = 0; side < 2; side++) {
 			order_build_plus(build, side ? a->keep : b->keep, 1);
@@ -314,13 +314,13 @@ static void make_takes(struct order_build *build, size_t i)
 	program->takes[i] = columns;
 	for (size_t k = 0; k < child->parent_count; k++) {
 		const struct ilp_item *p = &build->items[child->parents[k]];
-		struct ilp_term takes = binary(build);
+		struct ilp_term takes = order_build_binary(build);
 		columns[k] = takes.column;
 		double far = (double)number_max(c->most - p->least, p->most - c->least);
 		for (int side = -1; side <= 1; side += 2) {
 			order_build_plus(build, c->address, side);
 			order_build_plus(build, p->address, -side);
-			order_build_plus(build, number(far), 1);
+			order_build_plus(build, ilp_number(far), 1);
 			order_build_plus(build, takes, -far);
 			row_end(build, false);
 		}
@@ -358,7 +358,7 @@ static void make_clique(struct order_build *build, const size_t *clique, size_t 
 		minus_taken(build, clique, count);
 		row_end(build, false);
 		order_build_plus(build, build->top, 1);
-		order_build_plus(build, number(build->padding), 1);
+		order_build_plus(build, ilp_number(build->padding), 1);
 		order_build_plus(build, item->address, -1);
 		order_build_plus(build, item->keep, -(double)item->size);
 		for (size_t l = 0; l < count; l++)
@@ -369,7 +369,7 @@ static void make_clique(struct order_build *build, const size_t *clique, size_t 
 		row_end(build, false);
 	}
 	order_build_plus(build, build->top, 1);
-	order_build_plus(build, number(build->padding), 1);
+	order_build_plus(build, ilp_number(build->padding), 1);
 	for (size_t k = 0; k < count; k++)
 		order_build_plus(
 			build, build->items[clique[k]].keep, -(double)build->items[clique[k]].size);
@@ -410,7 +410,7 @@ static void make_goal(struct order_build *build)
 	struct order_program *program = build->program;
 	const struct packing *packing = build->packing;
 	double weights = 0, capacity = (double)build->capacity / (double)program->unit;
-	build->top = number(capacity);
+	build->top = ilp_number(capacity);
 	for (size_t i = 0; i < packing->count; i++)
 		weights += (double)packing->buffers[i].weight;
 	if (packing->goal == PACKING_PEAK) {
@@ -427,7 +427,7 @@ static void make_goal(struct order_build *build)
 		} else if (packing->goal == PACKING_PEAK) {
 			order_build_plus(build, build->top, 1);
 			order_build_plus(build, build->items[i].address, -1);
-			order_build_plus(build, number(build->items[i].true_size), -1);
+			order_build_plus(build, ilp_number(build->items[i].true_size), -1);
 			row_end(build, false);
 		}
 	}
@@ -454,13 +454,13 @@ static struct order_program *order_program_make(
 		.packing = packing,
 		.all = all,
 		.arena = arena,
-		.capacity = enough(packing, arena),
+		.capacity = packing_enough(packing, arena),
 		.items = arena_array(arena, struct ilp_item, all.count),
 		.below = arena_array(arena, struct ilp_term, all.count * all.count),
 		.row = arena_array(arena, struct ilp_term, (all.count + 4) * (all.count + 4)),
 	};
 	for (size_t k = 0; k < all.count * all.count; k++)
-		build.below[k] = number(0);
+		build.below[k] = ilp_number(0);
 	for (size_t i = 0; i < packing->count; i++)
 		if (!make_item(&build, i)) {
 			*culprit = i;
@@ -473,7 +473,7 @@ static struct order_program *order_program_make(
 		make_takes(&build, i);
 	for (size_t i = 0; i < all.count; i++)
 		for (size_t j = 0; j < i && j < packing->count; j++)
-			if (touch(&all, i, j))
+			if (packing_touch(&all, i, j))
 				make_pair(&build, i, j);
 	make_cliques(&build);
 	return program;
@@ -509,7 +509,7 @@ static size_t root_of(const struct order_program *program, const double *values,
 }
 
 /* The first address from `address` on that is good for buffer i beside what is placed. */
-static int64_t lift(const struct packing *packing, const struct placement *placement,
+static int64_t packing_lift(const struct packing *packing, const struct placement *placement,
 	const size_t *roots, size_t i, int64_t address)
 {
 	const struct buffer *buffer = &packing->buffers[i];
@@ -539,7 +539,7 @@ static int64_t find_address(const struct packing *packing, const struct placemen
 		before = address;
 		for (size_t i = 0; i < packing->count; i++)
 			if (roots[i] == root)
-				address = lift(packing, placement, roots, i, address);
+				address = packing_lift(packing, placement, roots, i, address);
 	}
 	return address;
 }
@@ -633,7 +633,7 @@ static double place_ilp_bound(const struct ilp_asking *asking, double bound)
 	return fmax(bytes, (double)packing_load(packing, run_arena(asking->run)));
 }
 
-static void conclude(struct ilp_asking *asking, const struct milp_answer *answer)
+static void ilp_asking_conclude(struct ilp_asking *asking, const struct milp_answer *answer)
 {
 	const struct packing *packing = asking->program->packing;
 	if (answer->status == PROOF_NONE)
@@ -692,7 +692,7 @@ static void ilp_run(struct run *run, const struct problem *problem)
 	struct milp_answer answer = milp_solve(asking.program->milp, &wishes, run_arena(run));
 	if (answer.values)
 		place_ilp_found(&asking, answer.values);
-	conclude(&asking, &answer);
+	ilp_asking_conclude(&asking, &answer);
 }
 
 const struct solver place_ilp_solver = {

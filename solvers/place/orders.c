@@ -69,7 +69,7 @@ static void raise_node(struct skyline *skyline, size_t node, int64_t top)
 		skyline->highest[node] = top;
 }
 
-static void raise(struct skyline *skyline, const struct item_part *part, int64_t top)
+static void skyline_raise(struct skyline *skyline, const struct item_part *part, int64_t top)
 {
 	size_t low = (size_t)part->first + skyline->leaves;
 	size_t high = (size_t)part->end + skyline->leaves;
@@ -93,7 +93,7 @@ static int64_t skyline_put(struct skyline *skyline, size_t item, int64_t limit)
 	if (address > number_min(it->most, limit - it->size))
 		return UNPLACED;
 	for (size_t k = 0; k < it->part_count; k++)
-		raise(skyline, &parts[k], address + parts[k].size);
+		skyline_raise(skyline, &parts[k], address + parts[k].size);
 	return address;
 }
 
@@ -155,7 +155,7 @@ static int find_taken(const struct taken *taken, int64_t address)
 	return (int)at;
 }
 
-static void insert(struct fit_tree *tree, struct taken *taken, struct interval added)
+static void fit_tree_insert(struct fit_tree *tree, struct taken *taken, struct interval added)
 {
 	int first = find_taken(taken, added.start - 1), end = first;
 	while (end < taken->count && taken->at[end].start <= added.end) {
@@ -177,7 +177,7 @@ static void insert(struct fit_tree *tree, struct taken *taken, struct interval a
 	tree->work += 2;
 }
 
-static void touch(struct fit_tree *tree, int node)
+static void fit_tree_touch(struct fit_tree *tree, int node)
 {
 	if (!tree->is_touched[node])
 		tree->touched[tree->touched_count++] = node;
@@ -186,10 +186,10 @@ static void touch(struct fit_tree *tree, int node)
 
 static void take_node(struct fit_tree *tree, int node, struct interval added)
 {
-	insert(tree, &tree->throughout[node], added);
+	fit_tree_insert(tree, &tree->throughout[node], added);
 	for (; node; node /= 2) {
-		touch(tree, node);
-		insert(tree, &tree->somewhere[node], added);
+		fit_tree_touch(tree, node);
+		fit_tree_insert(tree, &tree->somewhere[node], added);
 	}
 }
 
@@ -403,7 +403,7 @@ static int64_t orders_put(struct orders *orders, size_t item, int fit, int64_t l
 		       : fit_tree_put(orders->tree, item, (enum fit_tree_rule)fit, limit);
 }
 
-static bool charge(struct orders *orders, uint64_t placed)
+static bool orders_charge(struct orders *orders, uint64_t placed)
 {
 	uint64_t work = (orders->tree ? fit_tree_work(orders->tree) : 0) / WORK_OF_A_TICK;
 	orders->over |= !run_spend(orders->run, work - orders->charged + placed);
@@ -435,10 +435,10 @@ double orders_try(struct orders *orders, const size_t *order, size_t count, int 
 			cost = fmax(cost, (double)(address + orders->items->at[item].size));
 		bool heavy = work && orders->tree && fit_tree_work(orders->tree) - before > work;
 		if (heavy || (k % ITEMS_BETWEEN_CHARGES == 0 &&
-				     !charge(orders, k > 0 ? ITEMS_BETWEEN_CHARGES : 1)))
+				     !orders_charge(orders, k > 0 ? ITEMS_BETWEEN_CHARGES : 1)))
 			cost = INFINITY;
 	}
-	charge(orders, 0);
+	orders_charge(orders, 0);
 	return cost > worst ? INFINITY : cost;
 }
 

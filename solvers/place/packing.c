@@ -195,7 +195,7 @@ bool packing_allows(
 	       (!buffer->must_take_over || packing_parent_at(packing, placement, i, address) >= 0);
 }
 
-static double lost(const struct packing *packing, const struct placement *placement)
+static double packing_lost(const struct packing *packing, const struct placement *placement)
 {
 	double bytes = 0, weight = 0, weights = 0;
 	for (size_t i = 0; i < packing->count; i++) {
@@ -215,7 +215,7 @@ double packing_value(const struct packing *packing, const struct placement *plac
 	case PACKING_PEAK:
 		return (double)placement_peak(packing, placement);
 	case PACKING_SPILL:
-		return lost(packing, placement);
+		return packing_lost(packing, placement);
 	default:
 		return 0;
 	}
@@ -342,7 +342,7 @@ static void raise_step(struct item *item, int64_t step)
 }
 
 /* Adds a buffer to the item, which its parents are in already. */
-static void extend(
+static void items_extend(
 	struct items *items, const struct section_span *stays, struct item *item, size_t buffer)
 {
 	const struct buffer *b = &items->packing.buffers[buffer];
@@ -393,7 +393,7 @@ static void make_items(struct items *items, struct arena *arena)
 		struct item *item = &items->at[items->count];
 		*item = (struct item){.first_part = parts, .step = 1, .most = INT64_MAX};
 		for (int member = (int)i; member >= 0; member = heirs[member]) {
-			extend(items, stays, item, (size_t)member);
+			items_extend(items, stays, item, (size_t)member);
 			items->of[member] = (int)items->count;
 		}
 		parts += item->part_count;

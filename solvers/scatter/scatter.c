@@ -50,7 +50,7 @@ static int next_on_way(const struct chunk_ways *ways, int chunk)
 	return rank;
 }
 
-static bool takes(struct chunk_ways *ways, int from, int to)
+static bool chunk_ways_takes(struct chunk_ways *ways, int from, int to)
 {
 	const struct topology *topology = ways->topology;
 	int link = topology_link(topology, from, to);
@@ -87,7 +87,7 @@ static bool send_round(
 		if (from == broadcast_rank(topology, chunk))
 			continue;
 		int to = next_on_way(ways, chunk);
-		if (takes(ways, from, to))
+		if (chunk_ways_takes(ways, from, to))
 			*array_add(arena, messages) = (struct message){round, from, to, chunk, 1};
 	}
 	for (size_t i = before; i < messages->count; i++)

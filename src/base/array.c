@@ -99,7 +99,8 @@ void ranks_remove(struct ranks *ranks, size_t rank)
 }
 
 /* From a level's word that is not empty down to the member, least or greatest. */
-static size_t descend(const struct ranks *ranks, int level, size_t word, uint64_t bits, bool least)
+static size_t ranks_descend(
+	const struct ranks *ranks, int level, size_t word, uint64_t bits, bool least)
 {
 	for (;; level--) {
 		int bit = least ? __builtin_ctzll(bits) : BITS - 1 - __builtin_clzll(bits);
@@ -117,7 +118,7 @@ size_t ranks_from(const struct ranks *ranks, size_t rank)
 	uint64_t bits = ranks->levels[0][rank / BITS] & ~UINT64_C(0) << rank % BITS;
 	for (int level = 0;;) {
 		if (bits)
-			return descend(ranks, level, rank / BITS, bits, true);
+			return ranks_descend(ranks, level, rank / BITS, bits, true);
 		rank /= BITS;
 		if (++level == ranks->level_count)
 			return SIZE_MAX;
@@ -136,7 +137,7 @@ size_t ranks_up_to(const struct ranks *ranks, size_t rank)
 	uint64_t bits = ranks->levels[0][rank / BITS] & ~UINT64_C(0) >> (BITS - 1 - rank % BITS);
 	for (int level = 0;;) {
 		if (bits)
-			return descend(ranks, level, rank / BITS, bits, false);
+			return ranks_descend(ranks, level, rank / BITS, bits, false);
 		rank /= BITS;
 		if (++level == ranks->level_count)
 			return SIZE_MAX;

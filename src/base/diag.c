@@ -34,7 +34,7 @@ struct diag *diag_open(struct arena *arena)
 }
 
 /* Names from the user's file stand in messages: no control characters, no megabytes. */
-static const char *clean(struct arena *arena, const char *text)
+static const char *diag_clean(struct arena *arena, const char *text)
 {
 	size_t length = strlen(text);
 	struct text out = text_open(arena);
@@ -93,7 +93,7 @@ static void message_add(
 		return;
 	}
 	const char *text = arena_format_list(diag->arena, format, list);
-	struct diag_message message = {severity, at, clean(diag->arena, text), diag->illegal};
+	struct diag_message message = {severity, at, diag_clean(diag->arena, text), diag->illegal};
 	if (severity != SEVERITY_NOTE) {
 		diag->dropping = diag_message_is_known(diag, message);
 		if (diag->dropping)
@@ -178,7 +178,7 @@ struct shown {
 	int width;
 };
 
-static struct shown layout(struct arena *arena, const struct source *source, size_t at)
+static struct shown diag_layout(struct arena *arena, const struct source *source, size_t at)
 {
 	struct shown shown = {0};
 	while (at < source->length && !utf8_break(source->bytes + at, source->length - at)) {
@@ -211,13 +211,13 @@ static int column_of(const struct shown *shown, int character)
 	return shown->width + (int)(i - shown->cells.count);
 }
 
-static int digits(int n)
+static int diag_digits(int n)
 {
 	return snprintf(NULL, 0, "%d", n);
 }
 
 /* Columns that a source line may have behind its number: less in a narrow terminal. */
-static int room(FILE *stream, int margin)
+static int diag_room(FILE *stream, int margin)
 {
 	size_t columns = fit_columns(stream);
 	int taken = margin + (int)strlen(" | ") + 2 * (int)strlen("...");
@@ -227,7 +227,7 @@ static int room(FILE *stream, int margin)
 static void print_line(struct span at, FILE *stream)
 {
 	struct arena *scratch = arena_open();
-	struct shown shown = layout(scratch, at.source, source_offset(at.source, at.line, 1));
+	struct shown shown = diag_layout(scratch, at.source, source_offset(at.source, at.line, 1));
 	int from = column_of(&shown, at.column);
 	int to = at.end_line == at.line  ? column_of(&shown, at.end_column)
 		 : at.end_line > at.line ? shown.width
@@ -235,8 +235,8 @@ static void print_line(struct span at, FILE *stream)
 	if (to <= from)
 		to = from + 1;
 
-	int margin = digits(at.line) > 5 ? digits(at.line) : 5;
-	int left = 0, right = shown.width > to ? shown.width : to, most = room(stream, margin);
+	int margin = diag_digits(at.line) > 5 ? diag_digits(at.line) : 5;
+	int left = 0, right = shown.width > to ? shown.width : to, most = diag_room(stream, margin);
 	if (right > most) {
 		left = from > most - LEAD ? from - LEAD : 0;
 		if (right > left + most)
@@ -357,7 +357,7 @@ size_t source_offset(const struct source *source, int line, int column)
 	return mark.at;
 }
 
-static void locate(const struct source *source, size_t end, int *line, int *column)
+static void diag_locate(const struct source *source, size_t end, int *line, int *column)
 {
 	struct source_mark mark = {0, 1, 1};
 	size_t i = end / MARK_BYTES;
@@ -376,8 +376,8 @@ static void locate(const struct source *source, size_t end, int *line, int *colu
 struct span source_span(const struct source *source, size_t from, size_t to)
 {
 	struct span span = {.source = source};
-	locate(source, from, &span.line, &span.column);
-	locate(source, to, &span.end_line, &span.end_column);
+	diag_locate(source, from, &span.line, &span.column);
+	diag_locate(source, to, &span.end_line, &span.end_column);
 	return span;
 }
 
@@ -411,13 +411,13 @@ static char letter_lower(char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-static int least(int a, int b)
+static int diag_least(int a, int b)
 {
 	return a < b ? a : b;
 }
 
 /* Insertions, deletions, substitutions and swaps of neighbours; case is free. */
-static int distance(const char *a, size_t n, const char *b, size_t m)
+static int diag_distance(const char *a, size_t n, const char *b, size_t m)
 {
 	int rows[3][LONGEST + 1];
 	int *before = rows[0], *last = rows[1], *now = rows[2];
@@ -427,10 +427,11 @@ static int distance(const char *a, size_t n, const char *b, size_t m)
 		now[0] = (int)i;
 		for (size_t j = 1; j <= m; j++) {
 			char x = letter_lower(a[i - 1]), y = letter_lower(b[j - 1]);
-			now[j] = least(last[j - 1] + (x != y), 1 + least(last[j], now[j - 1]));
+			now[j] = diag_least(
+				last[j - 1] + (x != y), 1 + diag_least(last[j], now[j - 1]));
 			if (i > 1 && j > 1 && x == letter_lower(b[j - 2]) &&
 				letter_lower(a[i - 2]) == y)
-				now[j] = least(now[j], before[j - 2] + 1);
+				now[j] = diag_least(now[j], before[j - 2] + 1);
 		}
 		int *row = before;
 		before = last;
@@ -451,10 +452,10 @@ static const char *nearest_word(
 		if (size > LONGEST)
 			continue;
 		bool begins = longer && length >= 3 && strncasecmp(word, *known, length) == 0;
-		int d = distance(word, length, *known, size);
+		int d = diag_distance(word, length, *known, size);
 		if (!begins && (d > limit || d >= (int)length))
 			continue;
-		int rank = 2 * least(d, limit) + !begins;
+		int rank = 2 * diag_least(d, limit) + !begins;
 		if (rank < best) {
 			best = rank;
 			nearest = *known;

@@ -15,7 +15,7 @@ void fatal_tell(void (*tell)(const char *text))
 }
 
 /* Works without memory: the text is cut. */
-static void say(const char *start, const char *format, va_list list)
+static void fatal_print(const char *start, const char *format, va_list list)
 {
 	char text[1024];
 	void (*tell)(const char *text) = teller;
@@ -32,7 +32,7 @@ void fatal(const char *format, ...)
 {
 	va_list list;
 	va_start(list, format);
-	say("", format, list);
+	fatal_print("", format, list);
 	va_end(list);
 	fflush(NULL);
 	_exit(4); /* other threads may be at work, or at an end of their own */
@@ -50,7 +50,7 @@ void bug_at(const char *file, int line, const char *format, ...)
 	va_list list;
 	va_start(list, format);
 	snprintf(start, sizeof start, "bug at %s:%d: ", file, line);
-	say(start, format, list);
+	fatal_print(start, format, list);
 	va_end(list);
 	abort();
 }

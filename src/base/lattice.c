@@ -126,7 +126,8 @@ bool lattice_kernel(
 }
 
 /* True if a row determines all coordinates that are not known yet; adds them to *known, smallest digit first. */
-static bool determines(const int64_t *row, int columns, const int64_t *extents, uint32_t *known)
+static bool lattice_determines(
+	const int64_t *row, int columns, const int64_t *extents, uint32_t *known)
 {
 	uint32_t found = *known;
 	int64_t below = 0; /* what all smaller digits come to at most */
@@ -160,7 +161,7 @@ bool lattice_has_digits(
 	for (bool more = true; more && known != all;) {
 		more = false;
 		for (int r = 0; r < row_count; r++)
-			more |= determines(matrix[r], columns, extents, &known);
+			more |= lattice_determines(matrix[r], columns, extents, &known);
 	}
 	return known == all;
 }

@@ -34,7 +34,7 @@ struct divisors number_divisors(struct arena *arena, int64_t n)
 	return (struct divisors){at, all};
 }
 
-static bool reduce(wide num, wide den, struct ratio *out)
+static bool ratio_reduce(wide num, wide den, struct ratio *out)
 {
 	if (num == 0) {
 		*out = (struct ratio){0, 1};
@@ -53,17 +53,17 @@ static bool reduce(wide num, wide den, struct ratio *out)
 
 bool ratio_make(int64_t num, int64_t den, struct ratio *out)
 {
-	return reduce(num, den, out);
+	return ratio_reduce(num, den, out);
 }
 
 bool ratio_mul(struct ratio a, struct ratio b, struct ratio *out)
 {
-	return reduce((wide)a.num * b.num, (wide)a.den * b.den, out);
+	return ratio_reduce((wide)a.num * b.num, (wide)a.den * b.den, out);
 }
 
 bool ratio_div(struct ratio a, struct ratio b, struct ratio *out)
 {
-	return reduce((wide)a.num * b.den, (wide)a.den * b.num, out);
+	return ratio_reduce((wide)a.num * b.den, (wide)a.den * b.num, out);
 }
 
 double ratio_double(struct ratio a)

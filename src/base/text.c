@@ -173,7 +173,7 @@ struct text text_open(struct arena *arena)
 	return (struct text){.arena = arena};
 }
 
-static void reserve(struct text *text, size_t more)
+static void text_reserve(struct text *text, size_t more)
 {
 	size_t need = text->length + more + 1;
 	if (need <= text->capacity)
@@ -190,7 +190,7 @@ static void reserve(struct text *text, size_t more)
 
 void text_bytes(struct text *text, const char *bytes, size_t count)
 {
-	reserve(text, count);
+	text_reserve(text, count);
 	if (count)
 		memcpy(text->at + text->length, bytes, count);
 	text->length += count;
@@ -204,7 +204,7 @@ void text_add(struct text *text, const char *format, ...)
 	va_copy(again, list);
 	int length = vsnprintf(NULL, 0, format, list);
 	va_end(list);
-	reserve(text, (size_t)length);
+	text_reserve(text, (size_t)length);
 	vsnprintf(text->at + text->length, (size_t)length + 1, format, again);
 	va_end(again);
 	text->length += (size_t)length;
@@ -395,7 +395,7 @@ static bool is_blank_in_all(const struct lines *lines, size_t position)
 	return true;
 }
 
-static size_t widest(const struct lines *lines)
+static size_t lines_widest(const struct lines *lines)
 {
 	size_t most = 0;
 	for (size_t i = 0; i < lines->count; i++)
@@ -405,7 +405,8 @@ static size_t widest(const struct lines *lines)
 }
 
 /* The part of a line between two positions, without blanks at its ends. */
-static struct edit_line cell(const struct edit_line *line, const struct edit_column *column)
+static struct edit_line edit_line_cell(
+	const struct edit_line *line, const struct edit_column *column)
 {
 	size_t end = column->end < line->width ? column->end : line->width;
 	size_t from = column->from < end ? column->from : end; /* the line may end before it */
@@ -431,7 +432,7 @@ static bool ends_right(const struct lines *lines, const struct edit_column *colu
 static struct columns find_columns(const struct lines *lines)
 {
 	struct array(struct edit_column) found = {0};
-	size_t width = widest(lines), from = 0;
+	size_t width = lines_widest(lines), from = 0;
 	while (from < width) {
 		size_t end = from, blanks = 0, at = from;
 		for (; at < width && blanks < GUTTER; at++) {
@@ -515,7 +516,7 @@ static void edit_add_row(struct text *text, const struct edit_line *line, const 
 	size_t count = group->columns->count;
 	struct edit_line *left = arena_array(text->arena, struct edit_line, count);
 	for (size_t c = 0; c < count; c++)
-		left[c] = cell(line, &group->columns->at[c]);
+		left[c] = edit_line_cell(line, &group->columns->at[c]);
 	size_t margin = 0;
 	while (margin < line->width && margin < group->columns->at[0].end &&
 		edit_line_is_blank(line, margin))
@@ -576,7 +577,7 @@ static void add_table(struct text *text, const struct lines *lines, const struct
 static void add_block(struct text *text, const struct lines *lines)
 {
 	struct columns columns = {0};
-	if (widest(lines) > lines->limit && lines->count > 1)
+	if (lines_widest(lines) > lines->limit && lines->count > 1)
 		columns = find_columns(lines);
 	if (columns.count > 1) {
 		add_table(text, lines, &columns);

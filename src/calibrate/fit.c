@@ -61,7 +61,7 @@ static bool is_left_out(const struct fitting *fitting, size_t row)
 	return false;
 }
 
-static void predict(struct fitting *fitting, const double *values, double *logs)
+static void fitting_predict(struct fitting *fitting, const double *values, double *logs)
 {
 	struct arena *arena = arena_open();
 	struct diag *diag = diag_open(fitting->arena);
@@ -79,7 +79,7 @@ static void predict(struct fitting *fitting, const double *values, double *logs)
 }
 
 /* Loss of one row whose error is `size` scales: Huber's, or Cauchy's. */
-static double loss(const struct fitting *fitting, double size)
+static double fitting_loss(const struct fitting *fitting, double size)
 {
 	if (isnan(size))
 		return 0;
@@ -89,7 +89,7 @@ static double loss(const struct fitting *fitting, double size)
 }
 
 /* Weight of a row in least squares that have the same derivative as the loss. */
-static double weight(const struct fitting *fitting, double size)
+static double fitting_weight(const struct fitting *fitting, double size)
 {
 	if (isnan(size))
 		return 0;
@@ -102,7 +102,7 @@ static double sum_losses(const struct fitting *fitting, const double *logs)
 {
 	double sum = 0;
 	for (size_t i = 0; i < fitting->rows; i++)
-		sum += loss(fitting, fabs(logs[i]) / fitting->scales[i]);
+		sum += fitting_loss(fitting, fabs(logs[i]) / fitting->scales[i]);
 	return sum;
 }
 
@@ -149,7 +149,7 @@ static void find_slopes(struct fitting *fitting, bool both_sides)
 	double *moved = arena_array(fitting->arena, double, fitting->file->count + 1);
 	for (size_t i = 0; i < fitting->rows; i++) {
 		double scale = fitting->scales[i], size = fabs(fitting->logs[i]) / scale;
-		fitting->weights[i] = weight(fitting, size) / (scale * scale);
+		fitting->weights[i] = fitting_weight(fitting, size) / (scale * scale);
 	}
 	for (size_t k = 0; k < fitting->count && !fitting->failed; k++) {
 		size_t a = fitting->moving[k];
@@ -162,12 +162,12 @@ static void find_slopes(struct fitting *fitting, bool both_sides)
 			step = -step;
 		memcpy(moved, fitting->values, fitting->file->count * sizeof *moved);
 		moved[a] += step;
-		predict(fitting, moved, slope);
+		fitting_predict(fitting, moved, slope);
 		double width = step;
 		const double *from = fitting->logs;
 		moved[a] = fitting->values[a] - step;
 		if (both_sides && moved[a] >= free->least && moved[a] <= free->most) {
-			predict(fitting, moved, back);
+			fitting_predict(fitting, moved, back);
 			from = back;
 			width = 2 * step;
 		}
@@ -194,7 +194,7 @@ static void find_normal(
 }
 
 /* Solves a system of a symmetric positive definite matrix in place, by Gauss. */
-static void solve(double matrix[FREE_MOST][FREE_MOST], double *right, size_t count)
+static void fit_solve(double matrix[FREE_MOST][FREE_MOST], double *right, size_t count)
 {
 	for (size_t k = 0; k < count; k++)
 		for (size_t r = k + 1; r < count; r++) {
@@ -230,7 +230,7 @@ static void solve_others(
 			matrix[k][l] = matrix[l][k] = k == l;
 			right[k] = steps[k];
 		}
-	solve(matrix, right, fitting->count);
+	fit_solve(matrix, right, fitting->count);
 	memcpy(steps, right, fitting->count * sizeof *steps);
 }
 
@@ -276,7 +276,7 @@ static void run_stage(struct fitting *fitting)
 		fitting->rounds++;
 		for (int t = 0; t < FIT_TRIES_MOST && best == before && !fitting->failed; t++) {
 			fitting_find_step(fitting, damping, values);
-			predict(fitting, values, logs);
+			fitting_predict(fitting, values, logs);
 			double sum = sum_losses(fitting, logs);
 			damping *= sum < best ? 0.2 : 8;
 			if (sum >= best)
@@ -305,7 +305,7 @@ static void fitting_run(struct fitting *fitting, bool anew)
 }
 
 /* Rows that say something less attributes that move: at least 1. */
-static double freedom(const struct fitting *fitting)
+static double fitting_freedom(const struct fitting *fitting)
 {
 	double rows = 0;
 	for (size_t i = 0; i < fitting->rows; i++)
@@ -325,7 +325,7 @@ static void find_covariance(struct fitting *fitting)
 	for (size_t i = 0; i < fitting->rows; i++)
 		if (fitting->weights[i] > 0) {
 			double scale = fitting->scales[i], size = fabs(fitting->logs[i]) / scale;
-			double own = weight(fitting, size);
+			double own = fitting_weight(fitting, size);
 			sum += own * size * own * size;
 			uncut += own * (2 * own - 1); /* the derivative of own x size */
 			rows++;
@@ -333,12 +333,13 @@ static void find_covariance(struct fitting *fitting)
 		}
 	double share = rows > 0 ? fmax(uncut / rows, 0.5) : 1;
 	double correction = rows > 0 ? 1 + (double)fitting->count / rows * (1 - share) / share : 1;
-	double variance = sum / freedom(fitting) / (share * share) * correction * correction;
+	double variance =
+		sum / fitting_freedom(fitting) / (share * share) * correction * correction;
 	for (size_t k = 0; k < fitting->count; k++) {
 		double matrix[FREE_MOST][FREE_MOST], right[FREE_MOST] = {0};
 		find_normal(fitting, 0, matrix);
 		right[k] = variance;
-		solve(matrix, right, fitting->count);
+		fit_solve(matrix, right, fitting->count);
 		for (size_t l = 0; l < fitting->count; l++)
 			fitting->covariance[l][k] = right[l];
 	}
@@ -399,12 +400,13 @@ static double student_quantile(double z, double degrees)
 /* Half the interval of attribute k, in ranges. */
 static double half_of(const struct fitting *fitting, size_t k)
 {
-	return student_quantile(FIT_CONFIDENCE, freedom(fitting)) *
+	return student_quantile(FIT_CONFIDENCE, fitting_freedom(fitting)) *
 	       sqrt(fmax(0, fitting->covariance[k][k]));
 }
 
 /* Takes an attribute away, at this value from now on. */
-static void leave(struct fitting *fitting, struct fitted *attributes, size_t k, double value)
+static void fitting_leave(
+	struct fitting *fitting, struct fitted *attributes, size_t k, double value)
 {
 	size_t a = fitting->moving[k];
 	attributes[a].determined = false;
@@ -414,7 +416,7 @@ static void leave(struct fitting *fitting, struct fitted *attributes, size_t k, 
 	for (; k + 1 < fitting->count; k++)
 		fitting->moving[k] = fitting->moving[k + 1];
 	fitting->count--;
-	predict(fitting, fitting->values, fitting->logs);
+	fitting_predict(fitting, fitting->values, fitting->logs);
 }
 
 /* Takes the attribute with the widest interval away, if that is too wide; false: none is. */
@@ -426,7 +428,8 @@ static bool leave_widest(struct fitting *fitting, struct fitted *attributes)
 			widest = k;
 	if (!fitting->count || half_of(fitting, widest) <= FIT_WIDEST)
 		return false;
-	leave(fitting, attributes, widest, fitting->file->free[fitting->moving[widest]].value);
+	fitting_leave(
+		fitting, attributes, widest, fitting->file->free[fitting->moving[widest]].value);
 	return true;
 }
 
@@ -442,7 +445,7 @@ static bool leave_ends(struct fitting *fitting, struct fitted *attributes)
 			continue;
 		attributes[a].at_end = any = true;
 		attributes[a].end = value;
-		leave(fitting, attributes, k, value == 0 ? 0 : free->value);
+		fitting_leave(fitting, attributes, k, value == 0 ? 0 : free->value);
 	}
 	return any;
 }
@@ -479,7 +482,7 @@ bool fit_machine(const struct machine_file *file, const struct measured_set *set
 		fitting.values[a] = file->free[a].value;
 		attributes[a].determined = true;
 	}
-	predict(&fitting, fitting.values, fitting.logs);
+	fitting_predict(&fitting, fitting.values, fitting.logs);
 	*out = (struct fit){.attributes = attributes, .values = fitting.values};
 	out->before = root_mean(&fitting);
 	if (isnan(out->before) && !fitting.failed)

@@ -142,7 +142,8 @@ struct measured_reading {
 	struct measured_set *set;
 };
 
-static const char *cell(const struct measured_reading *reading, enum measured_column column)
+static const char *measured_reading_cell(
+	const struct measured_reading *reading, enum measured_column column)
 {
 	return reading->at[column] < 0 ? "" : reading->table.cells[reading->at[column]].text;
 }
@@ -157,7 +158,7 @@ static struct span cell_span(const struct measured_reading *reading, enum measur
 static double number_in(
 	const struct measured_reading *reading, enum measured_column column, double usual)
 {
-	const char *text = cell(reading, column);
+	const char *text = measured_reading_cell(reading, column);
 	char *end;
 	if (!*text)
 		return usual;
@@ -358,8 +359,10 @@ static const char *workload_of_op(
 /* Reads a loop nest; false after a warning. */
 static bool read_nest(struct measured_reading *reading, struct measured *row)
 {
-	const char *problem = arena_format(reading->arena, "%s", cell(reading, COLUMN_PROBLEM));
-	row->mapping = arena_format(reading->arena, "%s", cell(reading, COLUMN_MAPPING));
+	const char *problem =
+		arena_format(reading->arena, "%s", measured_reading_cell(reading, COLUMN_PROBLEM));
+	row->mapping =
+		arena_format(reading->arena, "%s", measured_reading_cell(reading, COLUMN_MAPPING));
 	row->text = arena_format(reading->arena, "%s\n%s", problem, row->mapping);
 	if (*problem && *row->mapping)
 		row->problem = node_read_text(
@@ -372,9 +375,10 @@ static bool read_nest(struct measured_reading *reading, struct measured *row)
 
 static bool read_workload(struct measured_reading *reading, struct measured *row, bool *fastest)
 {
-	const char *path = cell(reading, COLUMN_WORKLOAD);
+	const char *path = measured_reading_cell(reading, COLUMN_WORKLOAD);
 	const struct node *root;
-	if (*cell(reading, COLUMN_PROBLEM) || *cell(reading, COLUMN_MAPPING))
+	if (*measured_reading_cell(reading, COLUMN_PROBLEM) ||
+		*measured_reading_cell(reading, COLUMN_MAPPING))
 		return read_nest(reading, row);
 	if (*path) {
 		row->text = arena_format(reading->arena, "%s", path);
@@ -394,7 +398,7 @@ static bool read_workload(struct measured_reading *reading, struct measured *row
 }
 
 /* Keeps the faster of two rows of the same sizes and cores whose division is unknown. */
-static bool joins(struct measured_reading *reading, const struct measured *row)
+static bool measured_reading_joins(struct measured_reading *reading, const struct measured *row)
 {
 	for (size_t i = 0; i < reading->rows.count; i++) {
 		struct measured *other = &reading->rows.at[i];
@@ -416,7 +420,8 @@ static void measured_reading_read_row(struct measured_reading *reading)
 	bool fastest = false;
 	enum measured_column timed = reading->at[COLUMN_US] >= 0 ? COLUMN_US : COLUMN_TIME;
 	row.us = number_in(reading, timed, NAN);
-	row.category = arena_format(reading->arena, "%s", cell(reading, COLUMN_OP));
+	row.category =
+		arena_format(reading->arena, "%s", measured_reading_cell(reading, COLUMN_OP));
 	row.cores = size_in(reading, COLUMN_CORES, 0);
 	row.lx = size_in(reading, COLUMN_LX, 1) != 0;
 	row.sizes[0] = (double)size_in(reading, COLUMN_ROWS, size_in(reading, COLUMN_M, 0));
@@ -427,7 +432,7 @@ static void measured_reading_read_row(struct measured_reading *reading)
 	if (!(row.us > 0) || !isfinite(row.us)) {
 		measured_reading_skip(reading, cell_span(reading, timed),
 			arena_format(reading->arena, "'%s' is not a time above 0",
-				cell(reading, timed)));
+				measured_reading_cell(reading, timed)));
 		return;
 	}
 	if (row.cores < 0 || row.cores > INT32_MAX) {
@@ -437,7 +442,7 @@ static void measured_reading_read_row(struct measured_reading *reading)
 	}
 	if (!read_workload(reading, &row, &fastest))
 		return;
-	if (!fastest || !joins(reading, &row))
+	if (!fastest || !measured_reading_joins(reading, &row))
 		*array_add(reading->arena, &reading->rows) = row;
 }
 

@@ -145,7 +145,7 @@ static bool value_is_whole(struct value value)
 	return value.exact && value.den == 1;
 }
 
-static bool spread(struct range_draft *range, int64_t count)
+static bool range_draft_spread(struct range_draft *range, int64_t count)
 {
 	struct value ratio = {0};
 	const char *why = range->from.real > 0 && range->to.real > 0
@@ -189,7 +189,7 @@ const struct node *const *range_values(
 		return NULL;
 	}
 	if (range->count)
-		good = spread(&draft, range->count);
+		good = range_draft_spread(&draft, range->count);
 	else if (factor->given)
 		good = range_draft_walk(&draft, factor->value, value_mul);
 	else
@@ -600,7 +600,7 @@ enum point_fate expander_point(struct expander *expander, uint64_t combination, 
 
 /* --- what a point may cost */
 
-static double extents(const struct node *problem)
+static double node_extents(const struct node *problem)
 {
 	const struct node *instance = node_find(problem, "instance");
 	double product = 1;
@@ -612,7 +612,7 @@ static double extents(const struct node *problem)
 	return product;
 }
 
-static double estimate(const struct sweep_point *point)
+static double sweep_point_estimate(const struct sweep_point *point)
 {
 	double sum = 0, nodes = 0;
 	for (size_t i = 0; i < point->file_count; i++) {
@@ -620,9 +620,9 @@ static double estimate(const struct sweep_point *point)
 		const struct node *network = node_find(point->files[i], "network");
 		const struct node *layers = node_find(network, "layers");
 		if (problem)
-			sum += extents(problem);
+			sum += node_extents(problem);
 		for (size_t l = 0; layers && layers->kind == NODE_LIST && l < layers->count; l++)
-			sum += extents(layers->items[l]);
+			sum += node_extents(layers->items[l]);
 		for (size_t k = 0; k < point->files[i]->count; k++)
 			nodes += (double)point->files[i]->entries[k].value->weight;
 	}
@@ -693,7 +693,7 @@ static bool sweep_spec_collect(struct arena *arena, const struct sweep_spec *swe
 				.spec = seed ^
 					canon_digest_files(canon, point.files, point.file_count),
 				.level = point.level,
-				.estimate = estimate(&point),
+				.estimate = sweep_point_estimate(&point),
 				.first = draft->combinations.count};
 			char text[DIGEST_TEXT];
 			digest_print(task.spec, text);
@@ -792,7 +792,7 @@ struct when_clause {
 	size_t from, to;
 };
 
-static struct when_clause part(const struct when_clause *whole, size_t from, size_t to)
+static struct when_clause when_clause_part(const struct when_clause *whole, size_t from, size_t to)
 {
 	const char *text = whole->scalar->text;
 	while (from < to && isspace((unsigned char)text[from]))
@@ -802,7 +802,7 @@ static struct when_clause part(const struct when_clause *whole, size_t from, siz
 	return (struct when_clause){whole->values, whole->scalar, from, to};
 }
 
-static const struct node *operand(const struct when_clause *clause)
+static const struct node *when_clause_operand(const struct when_clause *clause)
 {
 	const char *text = arena_format(clause->values->arena, "%.*s",
 		(int)(clause->to - clause->from), clause->scalar->text + clause->from);
@@ -864,9 +864,10 @@ static bool expand_judge(int sign, int which)
 static bool compare_condition(const struct when_clause *clause, size_t at, int which, bool *holds)
 {
 	const struct setting_values *values = clause->values;
-	struct when_clause left = part(clause, clause->from, at);
-	struct when_clause right = part(clause, at + strlen(operators[which]), clause->to);
-	const struct node *a = operand(&left), *b = operand(&right);
+	struct when_clause left = when_clause_part(clause, clause->from, at);
+	struct when_clause right =
+		when_clause_part(clause, at + strlen(operators[which]), clause->to);
+	const struct node *a = when_clause_operand(&left), *b = when_clause_operand(&right);
 	struct value x, y, rest;
 	if (!*a->text || !*b->text)
 		return refuse_condition(clause, "a comparison has two sides");
@@ -897,15 +898,15 @@ static bool read_clause(const struct when_clause *clause, bool *holds)
 		if (at == clause->to)
 			continue;
 		bool rest = false;
-		struct when_clause first = part(clause, clause->from, at);
-		struct when_clause others = part(clause, at + strlen(word), clause->to);
+		struct when_clause first = when_clause_part(clause, clause->from, at);
+		struct when_clause others = when_clause_part(clause, at + strlen(word), clause->to);
 		bool good = read_clause(&first, holds) && read_clause(&others, &rest);
 		*holds = joined ? *holds && rest : *holds || rest;
 		return good;
 	}
 	if (word_find(text, clause->from, clause->to, "not") == clause->from &&
 		clause->from < clause->to) {
-		struct when_clause rest = part(clause, clause->from + 3, clause->to);
+		struct when_clause rest = when_clause_part(clause, clause->from + 3, clause->to);
 		bool good = read_clause(&rest, holds);
 		*holds = !*holds;
 		return good;
@@ -923,7 +924,8 @@ static bool read_clause(const struct when_clause *clause, bool *holds)
 		return compare_condition(clause, first, which, holds);
 	if (clause->to > clause->from + 1 && text[clause->from] == '(' &&
 		text[clause->to - 1] == ')') {
-		struct when_clause inner = part(clause, clause->from + 1, clause->to - 1);
+		struct when_clause inner =
+			when_clause_part(clause, clause->from + 1, clause->to - 1);
 		return read_clause(&inner, holds);
 	}
 	return refuse_condition(clause, "a comparison such as 'rows * columns <= 256' is expected");
@@ -945,7 +947,7 @@ bool condition_read(const struct setting_values *values, const struct node *node
 			return false;
 		}
 		struct when_clause clause = {values, item, 0, strlen(item->text)};
-		clause = part(&clause, 0, clause.to);
+		clause = when_clause_part(&clause, 0, clause.to);
 		if (condition_misses(values, item->text))
 			one = false;
 		else if (!read_clause(&clause, &one))

@@ -88,7 +88,7 @@ sqlite3_stmt *store_statement(struct store *store, enum store_query which)
 }
 
 /* True if there is a row. */
-static bool step(struct store *store, sqlite3_stmt *statement)
+static bool store_step_statement(struct store *store, sqlite3_stmt *statement)
 {
 	int code = store->why ? SQLITE_DONE : sqlite3_step(statement);
 	if (code != SQLITE_DONE && code != SQLITE_ROW)
@@ -98,14 +98,14 @@ static bool step(struct store *store, sqlite3_stmt *statement)
 
 const char *store_step(struct store *store, sqlite3_stmt *statement)
 {
-	step(store, statement);
+	store_step_statement(store, statement);
 	sqlite3_reset(statement);
 	return store->why;
 }
 
 bool store_row(struct store *store, sqlite3_stmt *statement)
 {
-	bool there = step(store, statement);
+	bool there = store_step_statement(store, statement);
 	if (!there)
 		sqlite3_finalize(statement);
 	return there;
@@ -125,7 +125,8 @@ const char *store_column(sqlite3_stmt *statement, int at)
 int64_t store_number(struct store *store, const char *sql)
 {
 	sqlite3_stmt *statement = store_query(store, sql);
-	int64_t number = step(store, statement) ? sqlite3_column_int64(statement, 0) : 0;
+	int64_t number =
+		store_step_statement(store, statement) ? sqlite3_column_int64(statement, 0) : 0;
 	sqlite3_finalize(statement);
 	return number;
 }

@@ -68,7 +68,7 @@ static size_t leases_wanted(const struct running *running)
 	return want < LEASES_MOST ? want : LEASES_MOST;
 }
 
-static void commit(struct running *running, bool more)
+static void running_commit(struct running *running, bool more)
 {
 	const struct campaign *campaign = running->campaign;
 	size_t count = running->pending.count, want = more ? leases_wanted(running) : 0, got = 0;
@@ -109,7 +109,7 @@ static bool task_take(struct running *running, size_t *rank)
 	bool there = false;
 	pthread_mutex_lock(&running->mutex);
 	if (running->taken == running->leased && !running->empty)
-		commit(running, true);
+		running_commit(running, true);
 	if (running->taken < running->leased && !atomic_load(&running->failed)) {
 		*rank = running->ranks[running->taken++];
 		there = true;
@@ -138,7 +138,7 @@ static void running_keep(struct running *running, const struct task_result *resu
 	}
 	double due = running->flushed + running->pause;
 	if (now() >= due)
-		commit(running, false);
+		running_commit(running, false);
 	else
 		atomic_store(&running->due, due);
 	pthread_mutex_unlock(&running->mutex);
@@ -152,7 +152,7 @@ static bool poll_running(void *at)
 	struct running *running = at;
 	double due = atomic_load(&running->due);
 	if (due > 0 && now() >= due && pthread_mutex_trylock(&running->mutex) == 0) {
-		commit(running, false);
+		running_commit(running, false);
 		pthread_mutex_unlock(&running->mutex);
 	}
 	return is_stopped(running);
@@ -217,7 +217,7 @@ struct campaign_outcome campaign_run(const struct campaign *campaign)
 		running.expanders[i] = expander_open(arena, campaign->sweep);
 	struct parallel work = {&running, run_one, done_one};
 	parallel_each(&work, counts.tasks - counts.done, campaign->jobs);
-	commit(&running, false);
+	running_commit(&running, false);
 	running.outcome.stopped = is_stopped(&running) && !running.outcome.why;
 	arena_close(running.pending_arena);
 	pthread_mutex_destroy(&running.mutex);
@@ -340,7 +340,7 @@ const char *store_leave(struct store *store)
 /* --- work */
 
 /* Leases tasks; returns their number. */
-static size_t lease(struct store *store, struct store_part part, size_t want, size_t *ranks)
+static size_t store_lease(struct store *store, struct store_part part, size_t want, size_t *ranks)
 {
 	sqlite3_stmt *next =
 		store_query(store, "SELECT spec, rank FROM tasks WHERE state = 0 AND rank % ?1 = ?2"
@@ -371,10 +371,10 @@ const char *store_exchange(struct store *store, const struct task_result *result
 	store_begin(store);
 	for (size_t i = 0; i < count; i++)
 		store_add_result(store, &results[i], &differ);
-	*got = want ? lease(store, part, want, ranks) : 0;
+	*got = want ? store_lease(store, part, want, ranks) : 0;
 	if (want && !*got) {
 		store_void_leases(store);
-		*got = lease(store, part, want, ranks);
+		*got = store_lease(store, part, want, ranks);
 	}
 	if (!store_commit(store))
 		arena_release(store->arena, mark);
@@ -504,7 +504,7 @@ static _Thread_local void
 	*spare; /* a stack for handlers: the thread's own may be what has run out */
 
 /* "SPEC SIGNAL\n"; only what is allowed in a handler. */
-static bool record(int number)
+static bool store_runner_record(int number)
 {
 	char text[SPEC_MOST + 8];
 	size_t length = strlen(crash_spec);
@@ -528,7 +528,7 @@ static void on_crash(int number)
 	sigfillset(&all);
 	if (!crashing) {
 		crashing = 1;
-		if (*crash_spec && record(number) && crash_line) {
+		if (*crash_spec && store_runner_record(number) && crash_line) {
 			sigprocmask(SIG_UNBLOCK, &all, NULL);
 			execv("/proc/self/exe", crash_line);
 		}

@@ -550,7 +550,7 @@ static void read_specs(struct sweep_reading *reading, const struct node *node)
 	}
 }
 
-static const struct node *without(struct arena *arena, const struct node *map, size_t entry)
+static const struct node *node_without(struct arena *arena, const struct node *map, size_t entry)
 {
 	struct node *copy = arena_copy(arena, map, sizeof *map);
 	struct node_entry *entries = arena_array(arena, struct node_entry, map->count);
@@ -572,7 +572,8 @@ static const struct node *find_map(
 	sweep->files = rest;
 	for (size_t i = 0; i < count; i++) {
 		int index = node_index(files[i], "sweep");
-		rest[i] = index < 0 ? files[i] : without(sweep->arena, files[i], (size_t)index);
+		rest[i] =
+			index < 0 ? files[i] : node_without(sweep->arena, files[i], (size_t)index);
 		if (files[i]->kind != NODE_MAP)
 			diag_error(sweep->diag, files[i]->span,
 				"the file is %s; a map with keys such as 'architecture:' is expected",
@@ -659,12 +660,12 @@ size_t path_file(const struct path *path, const struct node *const *files, size_
 
 /* --- looking below a node */
 
-static const struct node *child(const struct node *node, size_t i)
+static const struct node *node_child(const struct node *node, size_t i)
 {
 	return node->kind == NODE_MAP ? node->entries[i].value : node->items[i];
 }
 
-static size_t children(const struct node *node)
+static size_t node_children(const struct node *node)
 {
 	return node->kind == NODE_SCALAR ? 0 : node->count;
 }
@@ -699,11 +700,11 @@ struct word_search {
 	struct span second;
 };
 
-static bool hits(const struct word_search *search, const struct node *node, size_t i)
+static bool word_search_hits(const struct word_search *search, const struct node *node, size_t i)
 {
 	if (node->kind == NODE_MAP && text_equal(node->entries[i].key, search->word))
 		return true;
-	if (is_called(child(node, i), search->word))
+	if (is_called(node_child(node, i), search->word))
 		return true;
 	return node->kind == NODE_LIST && node == search->start && is_number_path(search->word, i);
 }
@@ -714,16 +715,16 @@ static void search_at(struct word_search *search, const struct node *node, int d
 	struct trail *trail = search->trail;
 	if (node->height < depth && node->weight)
 		return;
-	for (size_t i = 0; i < children(node) && trail->count < TRAIL_MOST; i++) {
+	for (size_t i = 0; i < node_children(node) && trail->count < TRAIL_MOST; i++) {
 		trail->at[trail->count] = node;
 		trail->index[trail->count++] = i;
 		if (depth > 1) {
-			search_at(search, child(node, i), depth - 1);
-		} else if (hits(search, node, i)) {
+			search_at(search, node_child(node, i), depth - 1);
+		} else if (word_search_hits(search, node, i)) {
 			if (!search->hits++)
 				search->found = *trail;
 			else
-				search->second = child(node, i)->span;
+				search->second = node_child(node, i)->span;
 		}
 		trail->count--;
 	}
@@ -733,12 +734,12 @@ struct near_words array(const char *);
 
 static void list_words(struct arena *arena, const struct node *node, struct near_words *known)
 {
-	for (size_t i = 0; i < children(node); i++) {
+	for (size_t i = 0; i < node_children(node); i++) {
 		if (node->kind == NODE_MAP)
 			*array_add(arena, known) = node->entries[i].key;
-		if (node_name(child(node, i)))
-			*array_add(arena, known) = node_name(child(node, i));
-		list_words(arena, child(node, i), known);
+		if (node_name(node_child(node, i)))
+			*array_add(arena, known) = node_name(node_child(node, i));
+		list_words(arena, node_child(node, i), known);
 	}
 }
 
@@ -802,14 +803,15 @@ static bool find_below(struct arena *arena, const struct path *path, struct trai
 				"path '%s' matches %d places: '%s' is ambiguous; put the key before it in front",
 				path->text, search.hits, path->words[w]);
 			diag_note(diag,
-				child(found->at[found->count - 1], found->index[found->count - 1])
+				node_child(
+					found->at[found->count - 1], found->index[found->count - 1])
 					->span,
 				"one is here");
 			diag_note(diag, search.second, "one is here");
 			return false;
 		}
 		*trail = search.found;
-		node = child(trail->at[trail->count - 1], trail->index[trail->count - 1]);
+		node = node_child(trail->at[trail->count - 1], trail->index[trail->count - 1]);
 	}
 	return true;
 }
@@ -881,7 +883,7 @@ static const struct node *with_entry(struct arena *arena, const struct node *map
 	return copy;
 }
 
-static const struct node *create(struct arena *arena, const struct node *map,
+static const struct node *node_create(struct arena *arena, const struct node *map,
 	const struct path *path, int word, const struct node *value)
 {
 	const struct node empty = {.kind = NODE_MAP, .text = "", .span = path->span};
@@ -890,7 +892,7 @@ static const struct node *create(struct arena *arena, const struct node *map,
 	if (!map || map->kind != NODE_MAP)
 		map = &empty;
 	int i = node_index(map, path->words[word]);
-	value = create(arena, i < 0 ? NULL : map->entries[i].value, path, word + 1, value);
+	value = node_create(arena, i < 0 ? NULL : map->entries[i].value, path, word + 1, value);
 	return i < 0 ? with_entry(arena, map, path->words[word], path->span, value)
 		     : with_child(arena, map, (size_t)i, value);
 }
@@ -898,5 +900,5 @@ static const struct node *create(struct arena *arena, const struct node *map,
 const struct node *path_create(struct arena *arena, const struct node *root,
 	const struct path *path, const struct node *value)
 {
-	return create(arena, root, path, 0, value);
+	return node_create(arena, root, path, 0, value);
 }

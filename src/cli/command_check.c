@@ -417,9 +417,9 @@ static void show_progress(void *listener, uint64_t done, uint64_t choices)
 			.round = 1, .done = (size_t)done, .tasks = (size_t)choices, .count = done});
 }
 
-static int tell(const struct certificate_result *result, const struct nest_search *search,
-	const struct certificate *certificate, enum format format, struct arena *arena,
-	struct diag *diag)
+static int certificate_print_result(const struct certificate_result *result,
+	const struct nest_search *search, const struct certificate *certificate, enum format format,
+	struct arena *arena, struct diag *diag)
 {
 	if (result->answer == VERDICT_NO)
 		diag_error(diag, result->span, "rejected: %s", result->why);
@@ -460,7 +460,8 @@ static int check_files(struct arena *arena, const struct arguments *arguments,
 		.progress = show_progress};
 	struct certificate_result result = certificate_check(&checking, arena);
 	listener_clear(&listener);
-	return tell(&result, &search, &file->form->certificate, format, arena, diag);
+	return certificate_print_result(
+		&result, &search, &file->form->certificate, format, arena, diag);
 }
 
 /* The specs with the plan behind them: what it says of itself. */

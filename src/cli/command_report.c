@@ -293,7 +293,7 @@ static void print_to(const char *text)
 }
 
 /* Leaves out what is empty, and the plans of all but the first points. */
-static void slim(json_t *campaign)
+static void command_report_slim(json_t *campaign)
 {
 	size_t i, f;
 	json_t *point, *found, *value;
@@ -323,7 +323,7 @@ static json_t *campaign_data(struct arena *arena, const char *folder, struct dia
 	store_close(store);
 	if (!campaign)
 		return NULL;
-	slim(campaign);
+	command_report_slim(campaign);
 	return json_pack("{s:s, s:o, s:[]}", "title", folder, "campaign", campaign, "notes");
 }
 
@@ -456,7 +456,7 @@ static json_t *rows_of_campaign(struct arena *arena, const json_t *campaign)
 }
 
 /* True if the column has two different values. */
-static bool varies(const json_t *rows, const char *column)
+static bool command_report_varies(const json_t *rows, const char *column)
 {
 	const json_t *first = NULL;
 	size_t i;
@@ -476,7 +476,7 @@ static const char *usual_colour(const json_t *rows)
 	static const char *const names[] = {
 		"specs", "problem", "workload", "network", "layers", "layer", "cores", NULL};
 	for (size_t i = 0; names[i]; i++)
-		if (varies(rows, names[i]))
+		if (command_report_varies(rows, names[i]))
 			return names[i];
 	return NULL;
 }
@@ -664,7 +664,7 @@ static const char *name_assumed(struct arena *arena, const char *folder)
 	return line;
 }
 
-static const char *show(struct arena *arena, const char *folder, const char *csv)
+static const char *command_report_show(struct arena *arena, const char *folder, const char *csv)
 {
 	enum { LATENCY = 1, ESTIMATE };
 	const char *titles[COLUMNS + 1] = {NULL};
@@ -765,7 +765,8 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 	if (!source || !file_check_characters(source, diag))
 		return command_refuse(diag);
 	const char *text = arena_format(arena, "%.*s", (int)source->length, source->bytes);
-	command_print(format == FORMAT_TEXT ? show(arena, arguments->at[0], text) : text);
+	command_print(
+		format == FORMAT_TEXT ? command_report_show(arena, arguments->at[0], text) : text);
 	return EXIT_FOUND;
 }
 

@@ -28,7 +28,7 @@ int kind_score(const struct inputs *inputs, enum format format, bool simulated)
 }
 
 /* Everything up to the printing is the same for the model and the simulator. */
-static int report(
+static int arguments_report(
 	struct arena *arena, const struct arguments *arguments, struct diag *diag, bool simulated)
 {
 	struct inputs inputs;
@@ -44,12 +44,12 @@ static int report(
 
 static int score(struct arena *arena, const struct arguments *arguments, struct diag *diag)
 {
-	return report(arena, arguments, diag, false);
+	return arguments_report(arena, arguments, diag, false);
 }
 
 static int simulate(struct arena *arena, const struct arguments *arguments, struct diag *diag)
 {
-	return report(arena, arguments, diag, true);
+	return arguments_report(arena, arguments, diag, true);
 }
 
 const struct command command_score = {

@@ -134,7 +134,7 @@ static void set_defaults(struct exploration *exploration)
 
 /* The first choice of a stage excludes its other solvers; divide and joint are chosen together.  The choices of
  * the command line replace those of the specs. */
-static void choose(const struct inputs *inputs, struct graph_inputs *own)
+static void inputs_choose(const struct inputs *inputs, struct graph_inputs *own)
 {
 	struct exploration *exploration = &own->exploration;
 	bool place = false, divide = false, line = false;
@@ -212,7 +212,7 @@ static void read_settings(struct inputs *inputs, struct graph_inputs *own)
 	read_without(inputs, &exploration->fixed);
 	if (exploration->plan_ticks)
 		portfolio_add(&exploration->joint, solver_for(STAGE_JOINT, FOR_PLANS));
-	choose(inputs, own);
+	inputs_choose(inputs, own);
 	inputs_settings_done(inputs);
 	int64_t cores = planning->cores;
 	int mode = planning->strict, tiles = planning->published_tiles;

@@ -357,7 +357,7 @@ static double plan_nanoseconds(const struct plan *plan, double cycles)
 }
 
 /* The summary, and whether constraints of LX have a price or the search has failed. */
-static const char *summarize(const struct exploring *exploring)
+static const char *exploring_summarize(const struct exploring *exploring)
 {
 	const struct graph_search *search = exploring->search;
 	const struct lx_price *price = &search->price;
@@ -415,7 +415,7 @@ static struct result_texts texts(const struct exploring *exploring)
 		.table = plan_pareto_table(arena, own->arch, &explored->frontier,
 			option_find(exploring->inputs->arguments, "verbose") != NULL),
 		.work = tell_work(exploring),
-		.summary = summarize(exploring),
+		.summary = exploring_summarize(exploring),
 	};
 }
 
@@ -462,7 +462,7 @@ static bool compare(const struct inputs *a, const struct inputs *b, struct diff 
 /* --- list */
 
 /* Returns the notation of an op. */
-static const char *syntax(struct arena *arena, const struct primitive *op)
+static const char *primitive_syntax(struct arena *arena, const struct primitive *op)
 {
 	static const char *const signs[][2] = {
 		{"add", "+"}, {"sub", "-"}, {"mul", "*"}, {"div", "/"}};
@@ -483,8 +483,8 @@ static void list_ops(struct arena *arena, struct list_rows *rows)
 			(struct list_row){named_shapes[i].name, named_shapes[i].line};
 	for (int i = 0; primitives[i]; i++) {
 		const struct primitive *op = primitives[i];
-		*array_add(arena, rows) =
-			(struct list_row){op->name, op->summary ? op->summary : syntax(arena, op)};
+		*array_add(arena, rows) = (struct list_row){
+			op->name, op->summary ? op->summary : primitive_syntax(arena, op)};
 	}
 }
 

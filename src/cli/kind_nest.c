@@ -28,8 +28,8 @@ struct counted {
 	struct nest_score *score;
 };
 
-static struct counted count(const struct nest_inputs *inputs, const struct mapping *mapping,
-	enum counting counting, struct arena *arena)
+static struct counted nest_inputs_count(const struct nest_inputs *inputs,
+	const struct mapping *mapping, enum counting counting, struct arena *arena)
 {
 	struct counted counted = {
 		nest_model_make(arena, inputs->hierarchy, inputs->shape, counting),
@@ -48,7 +48,7 @@ static const char *verdict_of(
 static struct nest_outcome nest_outcome_execute(const struct nest_inputs *inputs, uint64_t seed,
 	int64_t steps_most, struct nest_trace *trace, struct arena *arena)
 {
-	struct counted exact = count(inputs, inputs->mapping, COUNTING_EXACT, arena);
+	struct counted exact = nest_inputs_count(inputs, inputs->mapping, COUNTING_EXACT, arena);
 	int64_t computes = 0;
 	bool small = shape_computes(inputs->shape, &computes) && computes <= DATA_COMPUTES_MOST;
 	struct nest_sim_options options = {.data = small,
@@ -98,10 +98,10 @@ static enum counting find_counting(
 static void warn_homes(const struct nest_inputs *inputs, const struct mapping *mapping,
 	const char *what, struct arena *arena, struct diag *diag)
 {
-	struct counted timeloop = count(inputs, mapping, COUNTING_TIMELOOP, arena);
+	struct counted timeloop = nest_inputs_count(inputs, mapping, COUNTING_TIMELOOP, arena);
 	if (timeloop.score->verdict != NEST_FITS)
 		return;
-	struct counted exact = count(inputs, mapping, COUNTING_EXACT, arena);
+	struct counted exact = nest_inputs_count(inputs, mapping, COUNTING_EXACT, arena);
 	enum nest_verdict verdict = exact.score->verdict;
 	if (verdict == NEST_CAPACITY || verdict == NEST_SUMS_APART)
 		diag_warning(diag, (struct span){0},
@@ -113,7 +113,7 @@ static void warn_homes(const struct nest_inputs *inputs, const struct mapping *m
 static struct nest_report make_report(
 	const struct nest_inputs *inputs, enum counting counting, struct arena *arena)
 {
-	struct counted counted = count(inputs, inputs->mapping, counting, arena);
+	struct counted counted = nest_inputs_count(inputs, inputs->mapping, counting, arena);
 	struct nest_projection *projection = arena_new(arena, struct nest_projection);
 	bool counts = nest_verdict_counts(counted.score->verdict);
 	bool projected = counts && nest_array_project(counted.model, inputs->mapping,
@@ -219,7 +219,8 @@ static const char *const *find_faults(
 	const struct nest_inputs *inputs, struct arena *arena, struct diag *diag)
 {
 	struct array(const char *) why = {0};
-	struct counted counted = count(inputs, inputs->mapping, inputs->counting, arena);
+	struct counted counted =
+		nest_inputs_count(inputs, inputs->mapping, inputs->counting, arena);
 	const char *verdict = verdict_of(inputs, &counted, arena);
 	if (verdict)
 		*array_add(arena, &why) = verdict;

@@ -376,7 +376,7 @@ static const char *point_text(
 }
 
 /* Returns the text about the frontier and the chosen point. */
-static const char *table(const struct exploring *exploring)
+static const char *exploring_table(const struct exploring *exploring)
 {
 	const struct networking *networking = exploring->search;
 	const struct network_inputs *own = exploring->inputs->own;
@@ -412,7 +412,7 @@ static struct result_texts texts(const struct exploring *exploring)
 	return (struct result_texts){
 		.run = network_run_json(arena, &exploring->record, explored, chosen),
 		.pareto = network_pareto_csv(arena, explored, chosen),
-		.table = table(exploring),
+		.table = exploring_table(exploring),
 		.summary = summary ? arena_format(
 					     arena, "%s\n%s", layers_text(arena, network), summary)
 				   : NULL,

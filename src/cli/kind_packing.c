@@ -147,7 +147,7 @@ static void read_solver(
 				arguments->options[i].text, value->text);
 }
 
-static bool excludes(
+static bool arguments_excludes(
 	const struct arguments *arguments, const char *a, const char *b, struct diag *diag)
 {
 	const struct option_value *second = option_find(arguments, b);
@@ -167,7 +167,7 @@ static void arguments_check_options(const struct arguments *arguments, struct di
 		{"spill", "check-certificate"}, {"solver", "check-certificate"},
 		{"output", "check-certificate"}, {"svg", "check-certificate"}};
 	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
-		excludes(arguments, pairs[i][0], pairs[i][1], diag);
+		arguments_excludes(arguments, pairs[i][0], pairs[i][1], diag);
 	if (!option_is_given(arguments, "capacity") && !option_is_given(arguments, "minimize") &&
 		!option_is_given(arguments, "check"))
 		diag_error(diag, (struct span){0},

@@ -103,7 +103,7 @@ static void status_line_add(struct status_line *line, const char *format, ...)
 }
 
 /* On a terminal one line, which is rewritten; elsewhere a line a minute. */
-static void show(struct listener *listener, const struct status_line *line)
+static void listener_show(struct listener *listener, const struct status_line *line)
 {
 	listener->shown = now();
 	if (listener->terminal)
@@ -130,7 +130,7 @@ bool listener_wait(void *at)
 	if (is_due(listener, false) && time - fmax(listener->shown, listener->start) >= 1) {
 		struct status_line line = {.length = 0};
 		status_line_add(&line, "%.0f s so far", time - listener->start);
-		show(listener, &line);
+		listener_show(listener, &line);
 	}
 	return listener_stop(listener);
 }
@@ -183,7 +183,7 @@ void listener_progress(void *at, const struct progress *progress)
 			spent / (double)progress->done *
 				(double)(progress->tasks - progress->done));
 	status_line_add(&line, "%" PRIu64 " %s", progress->count, listener->what);
-	show(listener, &line);
+	listener_show(listener, &line);
 }
 
 void listener_layers(void *at, const struct progress *progress)
@@ -198,7 +198,7 @@ void listener_layers(void *at, const struct progress *progress)
 	if (progress->round == 2)
 		status_line_add(&line, "layer %zu of %zu done", progress->done, progress->tasks);
 	status_line_add(&line, "%" PRIu64 " %s", progress->count, listener->what);
-	show(listener, &line);
+	listener_show(listener, &line);
 }
 
 struct listener listener_open(int64_t limit_seconds, bool quiet, const char *what)

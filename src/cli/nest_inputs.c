@@ -451,7 +451,7 @@ bool request_check(
 }
 
 /* Under the flags of constraints alone: those of a mapping hold for no other one. */
-static const struct hierarchy *unflag(
+static const struct hierarchy *nest_inputs_unflag(
 	const struct nest_inputs *inputs, struct arena *arena, struct diag *diag)
 {
 	if (!inputs->mapping_flags)
@@ -549,7 +549,7 @@ bool request_search(struct arena *arena, const struct nest_inputs *inputs,
 {
 	struct factors_store store = {.arena = arena, .stopper = wishes->asker.stopper};
 	const struct mapping *start = NULL;
-	const struct hierarchy *hierarchy = unflag(inputs, arena, diag);
+	const struct hierarchy *hierarchy = nest_inputs_unflag(inputs, arena, diag);
 	const struct domain *domain =
 		hierarchy ? nest_inputs_narrow(inputs, hierarchy, &store, &start, diag) : NULL;
 	if (!domain)

@@ -28,7 +28,7 @@ struct schema {
 	json_t *definitions;
 };
 
-static json_t *reference(const char *name)
+static json_t *schema_reference(const char *name)
 {
 	return json_pack("{s:o}", "$ref", json_sprintf("#/definitions/%s", name));
 }
@@ -46,15 +46,15 @@ static json_t *any_of(json_t *first, json_t *second)
 	return json_pack("{s:[o,o]}", "anyOf", first, second);
 }
 
-static void define(const struct schema *schema, const struct noun *noun);
+static void schema_define(const struct schema *schema, const struct noun *noun);
 
 /* A noun's keys, with a sentence each. */
-static json_t *sentences(const struct noun *noun)
+static json_t *noun_sentences(const struct noun *noun)
 {
 	struct field field;
 	json_t *properties = json_object();
 	for (size_t i = 0; noun_field(noun, i, &field); i++)
-		json_object_set_new(properties, field.key, reference("word"));
+		json_object_set_new(properties, field.key, schema_reference("word"));
 	return json_pack("{s:s,s:b,s:o}", "type", "object", "additionalProperties", 0, "properties",
 		properties);
 }
@@ -65,18 +65,18 @@ static json_t *one_value(const struct schema *schema, const struct field *field)
 	case FIELD_ANY:
 		return json_object();
 	case FIELD_TEXT:
-		return reference("word");
+		return schema_reference("word");
 	case FIELD_FLAG:
-		return reference("flag");
+		return schema_reference("flag");
 	case FIELD_CHOICE:
 		return schema_words(field->words);
 	case FIELD_SENTENCES:
-		return sentences(field->noun);
+		return noun_sentences(field->noun);
 	case FIELD_MAP:
 		if (!field->noun)
 			return json_pack("{s:s}", "type", "object");
-		define(schema, field->noun);
-		return reference(field->noun->name);
+		schema_define(schema, field->noun);
+		return schema_reference(field->noun->name);
 	case FIELD_WHOLE:
 	case FIELD_SIZE:
 	case FIELD_NUMBER:
@@ -87,14 +87,14 @@ static json_t *one_value(const struct schema *schema, const struct field *field)
 	case FIELD_ENERGY:
 		break;
 	}
-	return reference("number");
+	return schema_reference("number");
 }
 
 /* The constraints beside the attributes of a level belong to a layer above the machine. */
 static json_t *inline_constraints(const struct schema *schema)
 {
-	define(schema, &inline_constraints_noun);
-	return reference(inline_constraints_noun.name);
+	schema_define(schema, &inline_constraints_noun);
+	return schema_reference(inline_constraints_noun.name);
 }
 
 static json_t *schema_field_value(const struct schema *schema, const struct field *field)
@@ -171,7 +171,7 @@ static json_t *map_of(const struct schema *schema, const struct noun *noun)
 }
 
 /* Adds the definition of a noun, and those of all that its fields name, once. */
-static void define(const struct schema *schema, const struct noun *noun)
+static void schema_define(const struct schema *schema, const struct noun *noun)
 {
 	if (json_object_get(schema->definitions, noun->name))
 		return;
@@ -181,15 +181,15 @@ static void define(const struct schema *schema, const struct noun *noun)
 		value = any_of(value, json_pack("{s:s,s:{s:[s]}}", "type", "object", "not",
 					      "required", noun->older));
 	if (noun->items) {
-		define(schema, noun->items);
+		schema_define(schema, noun->items);
 		value = any_of(value, json_pack("{s:s,s:o}", "type", "array", "items",
-					      reference(noun->items->name)));
+					      schema_reference(noun->items->name)));
 	}
 	json_object_set_new(schema->definitions, noun->name, value);
 }
 
 /* An objective by name, or the accesses of a level; or several, in a list or with commas. */
-static json_t *objectives(struct arena *arena)
+static json_t *schema_objectives(struct arena *arena)
 {
 	struct text one = text_open(arena);
 	for (size_t i = 0; objective_names[i]; i++)
@@ -223,7 +223,7 @@ static json_t *setting_value(const struct schema *schema, const struct option *s
 	if (text_equal(setting->key, "solver"))
 		return solver_choices();
 	if (setting->words == objective_names)
-		return objectives(schema->arena);
+		return schema_objectives(schema->arena);
 	if (setting->type == OPTION_WORD)
 		return schema_words(setting->words);
 	if (setting->type == OPTION_COUNT)
@@ -286,11 +286,11 @@ static json_t *top_properties(const struct schema *schema)
 		if (input_kinds[k]->key)
 			json_object_set_new(properties, input_kinds[k]->key, json_object());
 	for (size_t i = 0; i < TOPS; i++) {
-		define(schema, tops[i].noun);
-		json_object_set_new(properties, tops[i].key, reference(tops[i].noun->name));
+		schema_define(schema, tops[i].noun);
+		json_object_set_new(properties, tops[i].key, schema_reference(tops[i].noun->name));
 	}
 	define_search(schema);
-	json_object_set_new(properties, "search", reference("search"));
+	json_object_set_new(properties, "search", schema_reference("search"));
 	return properties;
 }
 

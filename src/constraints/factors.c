@@ -211,7 +211,7 @@ static bool bound_read(
 }
 
 /* Returns the dimensions without a factor in the list. */
-static uint32_t unlisted(
+static uint32_t constraint_context_unlisted(
 	const struct constraint_context *context, const struct constraint_factor *listed, int count)
 {
 	uint32_t rest = (UINT32_C(1) << context->shape->dimension_count) - 1;
@@ -225,8 +225,8 @@ static bool read_only(
 {
 	if (!bound_read(context, value, out))
 		return false;
-	bound_fill(context, unlisted(context, out->factors, out->factor_count), RELATION_EQUAL, 1,
-		value->span, out);
+	bound_fill(context, constraint_context_unlisted(context, out->factors, out->factor_count),
+		RELATION_EQUAL, 1, value->span, out);
 	return true;
 }
 
@@ -238,7 +238,7 @@ static bool read_default(const struct constraint_context *context, const struct 
 	int64_t bound;
 	if (!node_integer(context->reading, value, "a factor", 1, INT64_MAX, &bound))
 		return false;
-	uint32_t rest = unlisted(context, NULL, 0);
+	uint32_t rest = constraint_context_unlisted(context, NULL, 0);
 	for (int k = 0; k < 2; k++) {
 		const struct node *list = node_find(context->beside, keys[k]);
 		const struct constraint_factor *factors = NULL;
@@ -248,7 +248,7 @@ static bool read_default(const struct constraint_context *context, const struct 
 		silent.diag = diag_open(silent.arena);
 		if (list)
 			directive_factors(&silent, list, context->shape, &factors, &count);
-		rest &= unlisted(context, factors, count);
+		rest &= constraint_context_unlisted(context, factors, count);
 	}
 	bound_fill(context, rest, relation, bound, value->span, out);
 	return true;

@@ -322,7 +322,7 @@ static void flag_busy(struct hierarchy *hierarchy, const struct constraint *cons
 }
 
 /* Instances of the compute level in the machine. */
-static int64_t multipliers(const struct arch *arch)
+static int64_t arch_multipliers(const struct arch *arch)
 {
 	int64_t product = 1;
 	for (int r = 0; r < arch->level_count; r++)
@@ -331,7 +331,7 @@ static int64_t multipliers(const struct arch *arch)
 	return product;
 }
 
-static int64_t busy(const struct domain *domain, const struct mapping *mapping)
+static int64_t domain_busy(const struct domain *domain, const struct mapping *mapping)
 {
 	int64_t product = 1;
 	for (int r = 0; r < domain->arch->level_count; r++)
@@ -344,7 +344,7 @@ static int64_t busy(const struct domain *domain, const struct mapping *mapping)
 static const char *check_busy(const struct domain *domain, const struct constraint *constraint,
 	const struct mapping *mapping, struct arena *arena)
 {
-	int64_t used = busy(domain, mapping), all = multipliers(domain->arch);
+	int64_t used = domain_busy(domain, mapping), all = arch_multipliers(domain->arch);
 	if ((double)used >= constraint->least * (double)all)
 		return NULL;
 	return arena_format(arena, "%lld of %lld multipliers are busy, %g of them must be",
@@ -355,7 +355,7 @@ static const char *explain_busy(
 	const struct domain *domain, const struct constraint *constraint, struct arena *arena)
 {
 	return arena_format(arena, "at least %g of the %lld multipliers are busy",
-		constraint->least, (long long)multipliers(domain->arch));
+		constraint->least, (long long)arch_multipliers(domain->arch));
 }
 
 const struct constraint_kind constraint_parallelism = {

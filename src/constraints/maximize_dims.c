@@ -203,7 +203,7 @@ static bool read_limit(
 }
 
 /* The dimensions of the maximize_dims that it belongs to. */
-static uint32_t maximized(const struct domain *domain, const struct constraint *constraint)
+static uint32_t domain_maximized(const struct domain *domain, const struct constraint *constraint)
 {
 	uint32_t mask = 0;
 	const struct constraints *all = domain->constraints;
@@ -220,7 +220,7 @@ static uint32_t maximized(const struct domain *domain, const struct constraint *
 static const char *check_limit(const struct domain *domain, const struct constraint *constraint,
 	const struct mapping *mapping, struct arena *arena)
 {
-	uint32_t dimensions = maximized(domain, constraint);
+	uint32_t dimensions = domain_maximized(domain, constraint);
 	int64_t product = 1;
 	for (int d = 0; d < domain->shape->dimension_count; d++)
 		if (dimensions >> d & 1 &&

@@ -160,7 +160,7 @@ static struct order_slots slots_now(
 }
 
 /* The earlier permutation that speaks against this one. */
-static int opponent(
+static int domain_opponent(
 	const struct domain *domain, const struct constraint *constraint, int self, int last)
 {
 	const struct constraints *all = domain->constraints;
@@ -187,7 +187,7 @@ static void narrow_permutation(struct domain *domain, const struct constraint *c
 		row_domain_enter(row, constraint->part, &slots, self);
 		return;
 	}
-	int by = opponent(domain, constraint, self, last);
+	int by = domain_opponent(domain, constraint, self, last);
 	const char *other = "the order there is";
 	if (domain->constraints && by >= 0)
 		other = order_text(clashes->arena, domain->shape, &domain->constraints->at[by]);

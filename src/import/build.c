@@ -120,8 +120,8 @@ static bool take_split(
 	return true;
 }
 
-static bool refine(struct axis_classes *axes, const int *list, int count, const int64_t *boundaries,
-	int boundary_count, bool *changed)
+static bool axis_classes_refine(struct axis_classes *axes, const int *list, int count,
+	const int64_t *boundaries, int boundary_count, bool *changed)
 {
 	int64_t inner = 1;
 	for (int i = count - 1; i >= 0; i--) {
@@ -146,8 +146,8 @@ bool axes_align(struct axis_classes *axes, const int *a, int a_count, const int 
 		return false;
 	count = sort_boundaries(boundaries, count);
 	return is_chain(boundaries, count) &&
-	       refine(axes, a, a_count, boundaries, count, changed) &&
-	       refine(axes, b, b_count, boundaries, count, changed);
+	       axis_classes_refine(axes, a, a_count, boundaries, count, changed) &&
+	       axis_classes_refine(axes, b, b_count, boundaries, count, changed);
 }
 
 const struct model_view *view_at(const struct build *b, int v)

@@ -24,7 +24,7 @@ struct list_fold {
 	struct model_shape shape;
 };
 
-static const struct constant *operand(const struct list_fold *f, int i)
+static const struct constant *list_fold_operand(const struct list_fold *f, int i)
 {
 	return mean_constant(f->b, f->call, i);
 }
@@ -35,16 +35,16 @@ static const struct model_value *folded_value(const struct list_fold *f, int i)
 }
 
 /* A list of integers, or one integer; NULL: operand i is another thing. */
-static const struct constant *integers(const struct list_fold *f, int i)
+static const struct constant *list_fold_integers(const struct list_fold *f, int i)
 {
-	const struct constant *found = operand(f, i);
+	const struct constant *found = list_fold_operand(f, i);
 	bool list = found && found->ints && folded_value(f, i)->shape.rank <= 1 &&
 		    shape_elements(&folded_value(f, i)->shape) == (int64_t)found->count;
 	return list ? found : NULL;
 }
 
 /* Room for `more` results; false: they are too many. */
-static bool reserve(struct list_fold *f, int64_t more)
+static bool list_fold_reserve(struct list_fold *f, int64_t more)
 {
 	if (more < 0 || more > FOLD_MOST)
 		return false;
@@ -79,7 +79,7 @@ static bool fold_shape(struct list_fold *f)
 	const struct model_value *value = &f->b->model->values.at[v];
 	const struct model_shape *shape =
 		f->b->of_value[v] >= 0 ? &view_at(f->b, f->b->of_value[v])->shape : &value->shape;
-	if (shape->rank < 0 || !reserve(f, MODEL_RANK_MOST))
+	if (shape->rank < 0 || !list_fold_reserve(f, MODEL_RANK_MOST))
 		return false;
 	f->dtype = "int64";
 	if (text_equal(f->call->op, "Size")) {
@@ -98,7 +98,7 @@ static bool fold_shape(struct list_fold *f)
 /* Blocks of `inner` elements along one axis of operand 0. */
 static bool fold_gather(struct list_fold *f)
 {
-	const struct constant *data = operand(f, 0), *at = operand(f, 1);
+	const struct constant *data = list_fold_operand(f, 0), *at = list_fold_operand(f, 1);
 	if (!data || !at || shape_elements(&folded_value(f, 0)->shape) < 1)
 		return false;
 	const struct model_shape *from = &folded_value(f, 0)->shape,
@@ -111,7 +111,7 @@ static bool fold_gather(struct list_fold *f)
 	for (int h = 0; h < from->rank; h++)
 		*(h < axis ? &outer : &inner) *= h == axis ? 1 : from->size[h];
 	if (places < 0 || places > FOLD_MOST || inner * outer > FOLD_MOST ||
-		!reserve(f, outer * places * inner))
+		!list_fold_reserve(f, outer * places * inner))
 		return false;
 	for (int64_t i = 0; i < outer * places * inner; i++) {
 		int64_t index = constant_int(at, (size_t)(i / inner % places));
@@ -134,15 +134,15 @@ static bool fold_concat(struct list_fold *f)
 {
 	int64_t all = 0;
 	for (int i = 0; i < f->call->input_count; i++) {
-		if (!integers(f, i))
+		if (!list_fold_integers(f, i))
 			return false;
-		all += (int64_t)integers(f, i)->count;
+		all += (int64_t)list_fold_integers(f, i)->count;
 	}
-	if (!reserve(f, all))
+	if (!list_fold_reserve(f, all))
 		return false;
 	for (int i = 0; i < f->call->input_count; i++)
-		for (size_t k = 0; k < integers(f, i)->count; k++)
-			list_fold_take(f, integers(f, i), k);
+		for (size_t k = 0; k < list_fold_integers(f, i)->count; k++)
+			list_fold_take(f, list_fold_integers(f, i), k);
 	shape_as_list(f);
 	return true;
 }
@@ -150,10 +150,10 @@ static bool fold_concat(struct list_fold *f)
 /* The same elements as a list, or as one number. */
 static bool fold_same(struct list_fold *f)
 {
-	const struct constant *data = integers(f, 0), *to = integers(f, 1);
+	const struct constant *data = list_fold_integers(f, 0), *to = list_fold_integers(f, 1);
 	const char *op = f->call->op;
 	int rank = data ? folded_value(f, 0)->shape.rank : 0;
-	if (!data || !reserve(f, (int64_t)data->count))
+	if (!data || !list_fold_reserve(f, (int64_t)data->count))
 		return false;
 	if (text_equal(op, "Unsqueeze") || text_equal(op, "Reshape")) {
 		if (text_equal(op, "Reshape") ? !to || to->count > 1 || (!to->count && rank)
@@ -182,7 +182,7 @@ static bool fold_cast(struct list_fold *f)
 
 static bool fold_slice(struct list_fold *f)
 {
-	const struct constant *data = integers(f, 0);
+	const struct constant *data = list_fold_integers(f, 0);
 	int64_t from, to, step = 1;
 	int count = 0;
 	if (!data || folded_value(f, 0)->shape.rank != 1 ||
@@ -193,7 +193,7 @@ static bool fold_slice(struct list_fold *f)
 	int64_t size = (int64_t)data->count;
 	from = from < 0 ? from + size : from;
 	to = to < 0 ? to + size : to > size ? size : to;
-	if (step < 1 || step > FOLD_MOST || from < 0 || !reserve(f, size))
+	if (step < 1 || step > FOLD_MOST || from < 0 || !list_fold_reserve(f, size))
 		return false;
 	for (int64_t i = from; i < to; i += step)
 		list_fold_take(f, data, (size_t)i);
@@ -221,14 +221,14 @@ static bool fold_combine(const char *op, int64_t x, int64_t y, int64_t *z)
 
 static bool fold_pair(struct list_fold *f)
 {
-	const struct constant *a = integers(f, 0), *c = integers(f, 1);
+	const struct constant *a = list_fold_integers(f, 0), *c = list_fold_integers(f, 1);
 	if (!a || !c || (a->count != c->count && a->count != 1 && c->count != 1) ||
 		call_int(f->call, "fmod", 0))
 		return false;
 	bool first =
 		a->count > c->count || (a->count == c->count && folded_value(f, 0)->shape.rank > 0);
 	size_t count = a->count == 1 ? c->count : a->count;
-	if (!reserve(f, (int64_t)count))
+	if (!list_fold_reserve(f, (int64_t)count))
 		return false;
 	f->shape = folded_value(f, first ? 0 : 1)->shape;
 	f->dtype = text_equal(f->call->op, "Equal") ? "bool" : f->dtype;
@@ -243,13 +243,14 @@ static bool fold_pair(struct list_fold *f)
 
 static bool fold_range(struct list_fold *f)
 {
-	const struct constant *from = operand(f, 0), *to = operand(f, 1), *step = operand(f, 2);
+	const struct constant *from = list_fold_operand(f, 0), *to = list_fold_operand(f, 1),
+			      *step = list_fold_operand(f, 2);
 	if (!from || !to || !step || !from->count || !to->count || !step->count ||
 		constant_number(step, 0) == 0)
 		return false;
 	double first = constant_number(from, 0), by = constant_number(step, 0);
 	double count = ceil((constant_number(to, 0) - first) / by);
-	if (!(count <= FOLD_MOST) || !reserve(f, count < 0 ? 0 : (int64_t)count))
+	if (!(count <= FOLD_MOST) || !list_fold_reserve(f, count < 0 ? 0 : (int64_t)count))
 		return false;
 	f->fractions = !from->ints;
 	for (size_t i = 0; i < f->capacity; i++) {
@@ -268,11 +269,11 @@ static bool fold_range(struct list_fold *f)
 /* An empty or short list; longer ones and tensors are splats. */
 static bool fold_filled(struct list_fold *f)
 {
-	const struct constant *shape = integers(f, 0);
+	const struct constant *shape = list_fold_integers(f, 0);
 	const struct attribute *value = call_attribute(f->call, "value");
 	const struct constant *fill = value ? value->constant : NULL;
 	if (!shape || shape->count != 1 || shape->ints[0] < 0 || shape->ints[0] > 64 || !fill ||
-		!fill->count || !reserve(f, shape->ints[0]))
+		!fill->count || !list_fold_reserve(f, shape->ints[0]))
 		return false;
 	for (int64_t i = 0; i < shape->ints[0]; i++)
 		list_fold_take(f, fill, 0);
@@ -283,9 +284,11 @@ static bool fold_filled(struct list_fold *f)
 
 static bool fold_where(struct list_fold *f)
 {
-	const struct constant *which = integers(f, 0), *a = integers(f, 1), *c = integers(f, 2);
+	const struct constant *which = list_fold_integers(f, 0), *a = list_fold_integers(f, 1),
+			      *c = list_fold_integers(f, 2);
 	if (!which || !a || !c || (a->count != which->count && a->count != 1) ||
-		(c->count != which->count && c->count != 1) || !reserve(f, (int64_t)which->count))
+		(c->count != which->count && c->count != 1) ||
+		!list_fold_reserve(f, (int64_t)which->count))
 		return false;
 	for (size_t i = 0; i < which->count; i++)
 		list_fold_take(f, which->ints[i] ? a : c, i);
@@ -297,7 +300,8 @@ static bool fold_where(struct list_fold *f)
 /* Blocks of operand 2 in place of those of operand 0 at the indices, rows of operand 1. */
 static bool fold_scatter(struct list_fold *f)
 {
-	const struct constant *data = operand(f, 0), *at = operand(f, 1), *by = operand(f, 2);
+	const struct constant *data = list_fold_operand(f, 0), *at = list_fold_operand(f, 1),
+			      *by = list_fold_operand(f, 2);
 	const char *how = call_text(f->call, "reduction");
 	if (!data || !at || !by || !data->ints != !by->ints)
 		return false;
@@ -306,7 +310,7 @@ static bool fold_scatter(struct list_fold *f)
 	int64_t all = shape_elements(shape), block = 1;
 	int64_t depth = rows->rank > 0 ? rows->size[rows->rank - 1] : 0;
 	if (all < 1 || depth < 1 || depth > shape->rank || (how[0] && !text_equal(how, "none")) ||
-		!reserve(f, all))
+		!list_fold_reserve(f, all))
 		return false;
 	for (int64_t i = 0; i < all; i++)
 		list_fold_take(f, data, (size_t)i);
@@ -337,14 +341,14 @@ static bool fold_scatter(struct list_fold *f)
 /* The indices of elements that are not 0, one row for each dimension. */
 static bool fold_places(struct list_fold *f)
 {
-	const struct constant *data = operand(f, 0);
+	const struct constant *data = list_fold_operand(f, 0);
 	const struct model_shape shape = folded_value(f, 0)->shape;
 	int64_t all = shape_elements(&shape), found = 0;
 	if (!data || all < 0 || all > FOLD_MOST || shape.rank < 1)
 		return false;
 	for (int64_t i = 0; i < all; i++)
 		found += constant_number(data, (size_t)i) != 0;
-	if (!reserve(f, found * shape.rank))
+	if (!list_fold_reserve(f, found * shape.rank))
 		return false;
 	int64_t inner = all;
 	for (int h = 0; h < shape.rank; h++) {
@@ -456,8 +460,8 @@ static double read_number(const struct build *b, const struct view_read *read, c
 }
 
 /* One term of a statement: the map of its operands, or their product. */
-static double term(const struct build *b, const struct statement *statement, const int64_t *loops,
-	double outside, bool *known)
+static double fold_term(const struct build *b, const struct statement *statement,
+	const int64_t *loops, double outside, bool *known)
 {
 	double x[READS_MOST + 1] = {0}, product = 1;
 	int count = statement->read_count;
@@ -493,7 +497,7 @@ static bool fold_compute(struct build *b, const struct statement *statement, int
 	for (int64_t i = 0; i < all && known; i++) {
 		double sum = first;
 		do {
-			double x = term(b, statement, at, first, &known);
+			double x = fold_term(b, statement, at, first, &known);
 			sum = statement->form == FORM_MAP ? x
 			      : most                      ? fmax(sum, x)
 			      : least                     ? fmin(sum, x)
@@ -542,7 +546,7 @@ static const struct constant *numbers_of(struct build *b, int v, const char *dty
 }
 
 /* True if a constant is shape arithmetic or a mask, not data: weights, and what is stored in few bits, stay in memory. */
-static bool folds(const struct model_value *value)
+static bool model_value_folds(const struct model_value *value)
 {
 	const char *dtype = value->dtype ? value->dtype : "";
 	bool whole = !strncmp(dtype, "int", 3) || text_equal(dtype, "bool");
@@ -620,7 +624,8 @@ bool fold_call(struct build *b, const struct model_call *call)
 	if (first && call->output_count == 1 && call->outputs[0] >= 0 && fold_list(b, call))
 		return true;
 	for (int i = 0; i < call->input_count; i++)
-		folds_all &=
-			call->inputs[i] < 0 ? i > 0 : folds(&b->model->values.at[call->inputs[i]]);
+		folds_all &= call->inputs[i] < 0
+				     ? i > 0
+				     : model_value_folds(&b->model->values.at[call->inputs[i]]);
 	return first && folds_all && fold_by_meaning(b, call);
 }

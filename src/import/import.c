@@ -293,7 +293,7 @@ static bool put_call(struct build *b, const struct model_call *call)
 	return true;
 }
 
-static void summarize(struct build *b, struct import_summary *out)
+static void import_summarize(struct build *b, struct import_summary *out)
 {
 	out->calls = (int)b->model->calls.count;
 	out->folded = b->folded;
@@ -348,7 +348,7 @@ const char *import_file(struct arena *arena, const char *path, struct import_wis
 	const char *text = build_write(&b, summary);
 	if (wishes->network)
 		text = build_network(&b);
-	summarize(&b, summary);
+	import_summarize(&b, summary);
 	if (!text) {
 		diag_error(diag, model_place(&model, 0),
 			"the model has neither convolutions nor products, which layers are made of");

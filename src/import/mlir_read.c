@@ -56,7 +56,8 @@ static const struct mlir_function *mlir_find_function(
 	return NULL;
 }
 
-static const struct mlir_function *called(const struct scope *scope, const struct mlir_call *call)
+static const struct mlir_function *scope_called(
+	const struct scope *scope, const struct mlir_call *call)
 {
 	if (text_equal(call->op, "func.call") || text_equal(call->op, "call"))
 		return mlir_find_function(scope->functions, call->symbol);
@@ -122,7 +123,7 @@ static bool says_less(const struct mlir_call *call)
 }
 
 /* Argument i of a region, by its own name or by that in front of the operand. */
-static const char *argument(
+static const char *mlir_call_argument(
 	const struct mlir_call *call, const struct mlir_function *region, size_t i)
 {
 	return i < region->arguments.count ? region->arguments.at[i]
@@ -146,10 +147,10 @@ static int64_t count_passes(
 		return 0;
 	for (size_t i = 0; i < count; i++) {
 		const struct mlir_call *add = find_maker(body, body->returns.at[i]);
-		if (!text_equal(argument(call, test, i), compare->operands.at[0]) || !add ||
-			!text_equal(add->op, "stablehlo.add") || add->operands.count != 2)
+		if (!text_equal(mlir_call_argument(call, test, i), compare->operands.at[0]) ||
+			!add || !text_equal(add->op, "stablehlo.add") || add->operands.count != 2)
 			continue;
-		const char *own = argument(call, body, i);
+		const char *own = mlir_call_argument(call, body, i);
 		bool first = text_equal(add->operands.at[0], own),
 		     second = text_equal(add->operands.at[1], own);
 		if (first == second || !known_number(scope, NULL, call->operands.at[i], &start) ||
@@ -177,7 +178,7 @@ static int mlir_add_number(
 }
 
 /* One pass behind the other; *done: its passes are known. */
-static bool unroll(struct scope *scope, const struct mlir_call *call, bool *done)
+static bool scope_unroll(struct scope *scope, const struct mlir_call *call, bool *done)
 {
 	size_t counter = 0, count = call->operands.count;
 	bool loop = text_equal(call->op, "stablehlo.while") && call->regions.count == 2 &&
@@ -191,7 +192,7 @@ static bool unroll(struct scope *scope, const struct mlir_call *call, bool *done
 	known_number(scope, NULL, call->operands.at[counter], &start);
 	int64_t step = 1;
 	const struct mlir_call *add = find_maker(body, body->returns.at[counter]);
-	bool first = text_equal(add->operands.at[0], argument(call, body, counter));
+	bool first = text_equal(add->operands.at[0], mlir_call_argument(call, body, counter));
 	known_number(scope, body, add->operands.at[first], &step);
 	for (size_t i = 0; i < count; i++)
 		values[i] = find_operand(scope, call->operands.at[i]);
@@ -203,7 +204,7 @@ static bool unroll(struct scope *scope, const struct mlir_call *call, bool *done
 		values[counter] = mlir_add_number(
 			scope->model, start + pass * step, &call->types.at[counter], call->line);
 		for (size_t i = 0; i < count; i++)
-			scope_bind(&inner, argument(call, body, i), values[i]);
+			scope_bind(&inner, mlir_call_argument(call, body, i), values[i]);
 		if (inner.depth > INLINE_DEPTH_MOST || !put_calls(&inner, body))
 			return false;
 		for (size_t i = 0; i < count; i++)
@@ -240,11 +241,11 @@ static bool put_call(struct scope *scope, const struct mlir_call *call)
 {
 	struct model *model = scope->model;
 	struct model_call made = {.op = call->op, .line = call->line};
-	const struct mlir_function *function = called(scope, call);
+	const struct mlir_function *function = scope_called(scope, call);
 	bool unrolled;
 	if (function)
 		return put_function(scope, function, call);
-	if (!unroll(scope, call, &unrolled) || unrolled)
+	if (!scope_unroll(scope, call, &unrolled) || unrolled)
 		return unrolled && !diag_failed(model->diag);
 	if (model->calls.count >= MLIR_CALLS_MOST) {
 		diag_error(model->diag, model_place(model, call->line),

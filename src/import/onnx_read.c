@@ -302,7 +302,8 @@ static const char *name_op(struct arena *arena, const Onnx__NodeProto *node)
 	return other ? arena_format(arena, "%s.%s", domain, op) : arena_text(arena, op);
 }
 
-static const char *resolve(struct reading_onnx *r, const struct onnx_scope *scope, const char *name)
+static const char *onnx_resolve(
+	struct reading_onnx *r, const struct onnx_scope *scope, const char *name)
 {
 	for (; scope; scope = scope->outer) {
 		int target = names_find(&scope->names, name);
@@ -331,7 +332,7 @@ static bool read_node(
 static bool open_scope(struct reading_onnx *r, const Onnx__NodeProto *node,
 	const struct onnx_scope *outer, int pass, struct onnx_scope *out)
 {
-	const char *name = node->n_output ? resolve(r, outer, node->output[0]) : "call";
+	const char *name = node->n_output ? onnx_resolve(r, outer, node->output[0]) : "call";
 	*out = (struct onnx_scope){.outer = outer,
 		.call = node,
 		.prefix = pass < 0 ? name : arena_format(r->model->arena, "%s/%d", name, pass),
@@ -368,15 +369,16 @@ static bool read_function(struct reading_onnx *r, const Onnx__NodeProto *node,
 	scope.closed = true;
 	for (size_t i = 0; i < function->n_input; i++)
 		onnx_bind(r, &scope, function->input[i],
-			i < node->n_input && node->input[i][0] ? resolve(r, outer, node->input[i])
-							       : "");
+			i < node->n_input && node->input[i][0]
+				? onnx_resolve(r, outer, node->input[i])
+				: "");
 	for (size_t i = 0; i < function->n_node; i++)
 		if (!read_node(r, function->node[i], &scope))
 			return false;
 	for (size_t i = 0; i < node->n_output && i < function->n_output; i++)
 		if (node->output[i][0])
-			add_identity(r, resolve(r, &scope, function->output[i]),
-				resolve(r, outer, node->output[i]));
+			add_identity(r, onnx_resolve(r, &scope, function->output[i]),
+				onnx_resolve(r, outer, node->output[i]));
 	return true;
 }
 
@@ -405,7 +407,7 @@ static const Onnx__GraphProto *find_graph(const Onnx__NodeProto *node, const cha
 static bool known_number(
 	struct reading_onnx *r, const struct onnx_scope *scope, const char *name, int64_t *out)
 {
-	const char *value = resolve(r, scope, name);
+	const char *value = onnx_resolve(r, scope, name);
 	int v = names_find(&r->model->names, value);
 	const struct constant *found = v < 0 ? NULL : r->model->values.at[v].constant;
 	for (size_t i = 0; v >= 0 && !found && i < r->model->calls.count; i++) {
@@ -450,8 +452,8 @@ static bool read_branch(struct reading_onnx *r, const Onnx__NodeProto *node,
 		return false;
 	for (size_t i = 0; i < node->n_output && i < graph->n_output; i++)
 		if (node->output[i][0] && graph->output[i]->name)
-			add_identity(r, resolve(r, &scope, graph->output[i]->name),
-				resolve(r, outer, node->output[i]));
+			add_identity(r, onnx_resolve(r, &scope, graph->output[i]->name),
+				onnx_resolve(r, outer, node->output[i]));
 	return true;
 }
 
@@ -487,13 +489,13 @@ static bool keeps_on(const Onnx__GraphProto *body)
 }
 
 /* As often as is known, one pass behind the other; what a pass gives besides is not gathered. */
-static bool unroll(struct reading_onnx *r, const Onnx__NodeProto *node,
+static bool onnx_unroll(struct reading_onnx *r, const Onnx__NodeProto *node,
 	const Onnx__GraphProto *body, int64_t passes, const struct onnx_scope *outer)
 {
 	size_t carried = node->n_input - 2;
 	const char **values = arena_array(r->model->arena, const char *, carried + 1);
 	for (size_t k = 0; k < carried; k++)
-		values[k] = resolve(r, outer, node->input[2 + k]);
+		values[k] = onnx_resolve(r, outer, node->input[2 + k]);
 	for (int64_t pass = 0; pass < passes; pass++) {
 		struct onnx_scope scope;
 		if (!open_scope(r, node, outer, (int)pass, &scope))
@@ -507,11 +509,11 @@ static bool unroll(struct reading_onnx *r, const Onnx__NodeProto *node,
 		if (!read_inside(r, body, &scope))
 			return false;
 		for (size_t k = 0; k < carried; k++)
-			values[k] = resolve(r, &scope, body->output[1 + k]->name);
+			values[k] = onnx_resolve(r, &scope, body->output[1 + k]->name);
 	}
 	for (size_t k = 0; k < carried && k < node->n_output; k++)
 		if (node->output[k][0])
-			add_identity(r, values[k], resolve(r, outer, node->output[k]));
+			add_identity(r, values[k], onnx_resolve(r, outer, node->output[k]));
 	return true;
 }
 
@@ -540,7 +542,7 @@ static bool read_inlined(struct reading_onnx *r, const Onnx__NodeProto *node,
 		(node->input[1][0] && (!known_number(r, scope, node->input[1], &on) || !on)))
 		return true;
 	*read = true;
-	return unroll(r, node, body, number, scope);
+	return onnx_unroll(r, node, body, number, scope);
 }
 
 /* An attribute of a function may be one of its call's. */
@@ -584,13 +586,13 @@ static bool read_node(
 	if (!read_inlined(r, node, scope, &inlined) || inlined)
 		return inlined && !diag_failed(r->model->diag);
 	for (size_t i = 0; i < node->n_input; i++) {
-		const char *name = node->input[i][0] ? resolve(r, scope, node->input[i]) : "";
+		const char *name = node->input[i][0] ? onnx_resolve(r, scope, node->input[i]) : "";
 		inputs[i] = name[0] ? model_value(r->model, name) : -1;
 	}
 	for (size_t i = 0; i < node->n_output; i++)
-		outputs[i] = node->output[i][0]
-				     ? model_value(r->model, resolve(r, scope, node->output[i]))
-				     : -1;
+		outputs[i] = node->output[i][0] ? model_value(r->model,
+							  onnx_resolve(r, scope, node->output[i]))
+						: -1;
 	if (!onnx_read_attributes(r, node, scope, &call))
 		return false;
 	call.input_count = (int)node->n_input;

@@ -60,7 +60,8 @@ static const struct {
 	{TYPE, 1, SHORT, OTHER},
 };
 
-static enum treatment treat(enum onnx_message message, uint64_t field, enum onnx_message *inside)
+static enum treatment onnx_strip_treat(
+	enum onnx_message message, uint64_t field, enum onnx_message *inside)
 {
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (rows[i].message == message && rows[i].field == field) {
@@ -125,8 +126,8 @@ static bool bytes_measure(struct bytes *bytes, unsigned type, uint64_t *length)
 	return *length <= bytes->length - bytes->next;
 }
 
-static bool strip(enum onnx_message message, struct bytes bytes, struct text *out, size_t base,
-	size_t *at, int depth)
+static bool bytes_strip(enum onnx_message message, struct bytes bytes, struct text *out,
+	size_t base, size_t *at, int depth)
 {
 	if (depth > STRIP_DEPTH_MOST)
 		return false;
@@ -137,11 +138,11 @@ static bool strip(enum onnx_message message, struct bytes bytes, struct text *ou
 		*at = base + from;
 		if (!take_varint(&bytes, &key) || !bytes_measure(&bytes, key & 7, &length))
 			return false;
-		enum treatment treatment = treat(message, key >> 3, &inside);
+		enum treatment treatment = onnx_strip_treat(message, key >> 3, &inside);
 		if (treatment == WALK && (key & 7) == 2) {
 			struct text part = text_open(out->arena);
 			struct bytes within = {bytes.at + bytes.next, length, 0};
-			if (!strip(inside, within, &part, base + bytes.next, at, depth + 1))
+			if (!bytes_strip(inside, within, &part, base + bytes.next, at, depth + 1))
 				return false;
 			put_varint(out, key);
 			put_varint(out, part.length);
@@ -158,5 +159,5 @@ static bool strip(enum onnx_message message, struct bytes bytes, struct text *ou
 bool onnx_strip(const uint8_t *bytes, size_t length, struct text *out, size_t *at)
 {
 	*at = 0;
-	return strip(MODEL, (struct bytes){bytes, length, 0}, out, 0, at, 0);
+	return bytes_strip(MODEL, (struct bytes){bytes, length, 0}, out, 0, at, 0);
 }

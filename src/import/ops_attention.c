@@ -39,7 +39,7 @@ static int attention_weights(struct build *b, int x, int sink)
 }
 
 /* softmax(score(q k') + mask) v over [b, h, s, d], with fewer heads of k and v if need be; mask -1: none */
-static int attend(struct build *b, int q, int k, int v, int mask, struct scoring how)
+static int ops_attention_attend(struct build *b, int q, int k, int v, int mask, struct scoring how)
 {
 	if (q < 0 || k < 0 || v < 0)
 		return -1;
@@ -102,7 +102,8 @@ static int join_heads(struct build *b, int v)
 }
 
 /* The past keys or values with the new ones behind them along the sequence. */
-static int append(struct build *b, const struct model_call *call, int past, int v, int output)
+static int ops_attention_append(
+	struct build *b, const struct model_call *call, int past, int v, int output)
 {
 	if (v < 0)
 		return -1;
@@ -175,7 +176,7 @@ static int add_masks(struct build *b, int a, int c)
 }
 
 /* One of the three parts of [.., q k v]. */
-static int third(struct build *b, int v, int part)
+static int ops_attention_third(struct build *b, int v, int part)
 {
 	if (v < 0)
 		return -1;
@@ -193,7 +194,8 @@ int mean_attention_fused(struct build *b, const struct model_call *call, const c
 	if (mean_has(call, 4) || call_attribute(call, "qkv_hidden_sizes") || v < 0)
 		return build_fail(b, "an attention with a past, or parts of other widths");
 	int64_t heads = call_int(call, "num_heads", 1);
-	int q = part_heads(b, third(b, v, 0), heads), k = part_heads(b, third(b, v, 1), heads);
+	int q = part_heads(b, ops_attention_third(b, v, 0), heads),
+	    k = part_heads(b, ops_attention_third(b, v, 1), heads);
 	if (k < 0)
 		return -1;
 	int64_t keys = view_at(b, k)->shape.size[2];
@@ -204,8 +206,9 @@ int mean_attention_fused(struct build *b, const struct model_call *call, const c
 		mask = add_masks(b, mask, causal_mask(b, q, k));
 	if (b->why)
 		return -1;
-	return join_heads(b, attend(b, q, k, part_heads(b, third(b, v, 2), heads), mask,
-				     scoring_of(b, call, q)));
+	return join_heads(
+		b, ops_attention_attend(b, q, k, part_heads(b, ops_attention_third(b, v, 2), heads),
+			   mask, scoring_of(b, call, q)));
 }
 
 /* A part of a bias of q, k and v. */
@@ -249,7 +252,8 @@ int mean_attention_heads(struct build *b, const struct model_call *call, const c
 		parts[i] = width ? part_heads(b, add_bias_part(b, call, v, from), heads) : v;
 		from += width;
 	}
-	int k = append(b, call, 6, parts[1], 1), v = append(b, call, 7, parts[2], 2);
+	int k = ops_attention_append(b, call, 6, parts[1], 1),
+	    v = ops_attention_append(b, call, 7, parts[2], 2);
 	if (k < 0)
 		return -1;
 	int64_t keys = view_at(b, k)->shape.size[2];
@@ -259,8 +263,8 @@ int mean_attention_heads(struct build *b, const struct model_call *call, const c
 	if (call_int(call, "unidirectional", 0))
 		mask = add_masks(b, mask, causal_mask(b, parts[0], k));
 	return b->why ? -1
-		      : join_heads(
-				b, attend(b, parts[0], k, v, mask, scoring_of(b, call, parts[0])));
+		      : join_heads(b, ops_attention_attend(b, parts[0], k, v, mask,
+					      scoring_of(b, call, parts[0])));
 }
 
 /* x turned by angles, of which the halves (or neighbours) of the last dimension are the coordinates. */
@@ -308,7 +312,7 @@ static int ops_attention_turn(struct build *b, int x, int cosine, int sine, bool
 }
 
 /* The rows of a table of angles at the positions, [batch, 1, sequence, depth]. */
-static int angles(
+static int ops_attention_angles(
 	struct build *b, const struct model_call *call, int i, const struct model_shape *x)
 {
 	int table = mean_input(b, call, i);
@@ -347,8 +351,8 @@ int mean_rotary(struct build *b, const struct model_call *call, const char *argu
 	if (x < 0)
 		return -1;
 	struct model_shape shape = view_at(b, x)->shape;
-	int v = ops_attention_turn(b, x, angles(b, call, at, &shape),
-		angles(b, call, at + 1, &shape), call_int(call, "interleaved", 0));
+	int v = ops_attention_turn(b, x, ops_attention_angles(b, call, at, &shape),
+		ops_attention_angles(b, call, at + 1, &shape), call_int(call, "interleaved", 0));
 	return parted ? join_heads(b, v) : v;
 }
 
@@ -377,10 +381,12 @@ int mean_attention_groups(struct build *b, const struct model_call *call, const 
 	}
 	for (int i = 0; i < 2 && call_int(call, "do_rotary", 0); i++) {
 		struct model_shape shape = view_at(b, parts[i])->shape;
-		parts[i] = ops_attention_turn(b, parts[i], angles(b, call, 7, &shape),
-			angles(b, call, 8, &shape), call_int(call, "rotary_interleaved", 0));
+		parts[i] = ops_attention_turn(b, parts[i], ops_attention_angles(b, call, 7, &shape),
+			ops_attention_angles(b, call, 8, &shape),
+			call_int(call, "rotary_interleaved", 0));
 	}
-	int k = append(b, call, 3, parts[1], 1), v = append(b, call, 4, parts[2], 2);
+	int k = ops_attention_append(b, call, 3, parts[1], 1),
+	    v = ops_attention_append(b, call, 4, parts[2], 2);
 	if (call_int(call, "local_window_size", -1) > 0)
 		*array_add(b->arena, &b->notes) = arena_format(b->arena,
 			"'%s' (%s) looks at %" PRId64
@@ -388,7 +394,7 @@ int mean_attention_groups(struct build *b, const struct model_call *call, const 
 			call->name, call->op, call_int(call, "local_window_size", -1));
 	if (b->why)
 		return -1;
-	return join_heads(b, attend(b, parts[0], k, v, causal_mask(b, parts[0], k),
+	return join_heads(b, ops_attention_attend(b, parts[0], k, v, causal_mask(b, parts[0], k),
 				     scoring_of(b, call, parts[0])));
 }
 
@@ -446,7 +452,7 @@ int mean_attention(struct build *b, const struct model_call *call, const char *a
 		&how.sink);
 	if (call_int(call, "is_causal", argument[0] && mask < 0))
 		mask = add_masks(b, mask, causal_mask(b, q, k));
-	return b->why ? -1 : attend(b, q, k, v, mask, how);
+	return b->why ? -1 : ops_attention_attend(b, q, k, v, mask, how);
 }
 
 /* The pages of [pages, heads, rows, depth] that a table of [batch, n] names, as [batch, heads, n rows, depth]. */
@@ -495,7 +501,7 @@ int mean_attention_decode(struct build *b, const struct model_call *call, const 
 			b->views.at[table_of_keys].weight = true;
 		mask = add_masks(b, mask, table_of_keys);
 	}
-	return b->why ? -1 : view_permute(b, attend(b, q, k, v, mask, how), out);
+	return b->why ? -1 : view_permute(b, ops_attention_attend(b, q, k, v, mask, how), out);
 }
 
 /* [batch, sequence, q k v] as heads of queries, keys and values; keys and values may be a tensor of their own. */

@@ -427,7 +427,7 @@ int mean_reduce_product(struct build *b, const struct model_call *call, const ch
 }
 
 /* v moved by some elements along an axis, 0 where it was. */
-static int moved(struct build *b, int v, int axis, int64_t by, bool back)
+static int ops_data_moved(struct build *b, int v, int axis, int64_t by, bool back)
 {
 	int64_t low[MODEL_RANK_MOST] = {0}, high[MODEL_RANK_MOST] = {0};
 	low[axis] = back ? -by : by;
@@ -450,9 +450,10 @@ int mean_running_sum(struct build *b, const struct model_call *call, const char 
 	bool back = call_int(call, "reverse", 0);
 	int64_t size = view_at(b, v)->shape.size[axis];
 	if (call_int(call, "exclusive", 0))
-		v = size == 1 ? build_map_constant(b, "mul", v, 0) : moved(b, v, axis, 1, back);
+		v = size == 1 ? build_map_constant(b, "mul", v, 0)
+			      : ops_data_moved(b, v, axis, 1, back);
 	for (int64_t by = 1; by < size && v >= 0; by *= 2)
-		v = build_map2(b, "add", v, moved(b, v, axis, by, back));
+		v = build_map2(b, "add", v, ops_data_moved(b, v, axis, by, back));
 	return v;
 }
 

@@ -134,16 +134,16 @@ int mean_compare(struct build *b, const struct model_call *call, const char *fun
 	return mean_map2(b, call, function);
 }
 
-static bool holds(const struct build *b, int v, const char *type)
+static bool ops_map_holds(const struct build *b, int v, const char *type)
 {
 	const char *dtype = v < 0 ? NULL : view_at(b, v)->dtype;
 	return dtype && strstr(dtype, type);
 }
 
 /* Truth: a number other than 0. */
-static int truth(struct build *b, int v)
+static int ops_map_truth(struct build *b, int v)
 {
-	return v < 0 || holds(b, v, "bool") || view_at(b, v)->kind == VIEW_SPLAT
+	return v < 0 || ops_map_holds(b, v, "bool") || view_at(b, v)->kind == VIEW_SPLAT
 		       ? v
 		       : build_map_constant(b, "ne", v, 0);
 }
@@ -155,7 +155,7 @@ int mean_logic(struct build *b, const struct model_call *call, const char *funct
 		{"and", "minimum", "bitand"}, {"or", "maximum", "bitor"}, {"xor", "ne", "bitxor"}};
 	int v = mean_input(b, call, 0);
 	bool logical = strstr(call->op, "logical") != NULL;
-	bool whole = !logical && holds(b, v, "int");
+	bool whole = !logical && ops_map_holds(b, v, "int");
 	if (text_equal(function, "not")) {
 		if (v >= 0 && view_at(b, v)->kind == VIEW_SPLAT && !whole)
 			return view_splat(
@@ -166,10 +166,10 @@ int mean_logic(struct build *b, const struct model_call *call, const char *funct
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (text_equal(rows[i][0], function))
 			function = rows[i][whole ? 2 : 1];
-	v = whole ? v : truth(b, v);
+	v = whole ? v : ops_map_truth(b, v);
 	for (int i = 1; i < call->input_count; i++) {
 		int by = mean_input(b, call, i);
-		v = build_map2(b, function, v, whole ? by : truth(b, by));
+		v = build_map2(b, function, v, whole ? by : ops_map_truth(b, by));
 	}
 	return v;
 }
@@ -203,7 +203,7 @@ static int ops_map_cut(struct build *b, int v)
 int mean_divide(struct build *b, const struct model_call *call, const char *argument)
 {
 	int v = mean_map2(b, call, "div");
-	bool whole = holds(b, mean_input(b, call, 0), "int") && v >= 0;
+	bool whole = ops_map_holds(b, mean_input(b, call, 0), "int") && v >= 0;
 	return !whole ? v
 	       : view_at(b, v)->kind == VIEW_SPLAT
 		       ? view_splat(b, trunc(view_at(b, v)->splat), view_at(b, v)->dtype,
@@ -273,7 +273,7 @@ int mean_select(struct build *b, const struct model_call *call, const char *argu
 	return out;
 }
 
-static int clamp(struct build *b, int v, double low, double high)
+static int ops_map_clamp(struct build *b, int v, double low, double high)
 {
 	bool lower = low > -1e30, upper = high < 1e30;
 	if (low == 0)
@@ -304,7 +304,7 @@ int mean_clamp(struct build *b, const struct model_call *call, const char *argum
 	for (int i = 1; i < call->input_count; i++)
 		if (mean_has(call, i) && !mean_constant(b, call, i))
 			return build_fail(b, "bounds that are computed");
-	return clamp(b, mean_input(b, call, 0), clip_bound(b, call, 1, "min", -INFINITY),
+	return ops_map_clamp(b, mean_input(b, call, 0), clip_bound(b, call, 1, "min", -INFINITY),
 		clip_bound(b, call, 2, "max", INFINITY));
 }
 
@@ -342,7 +342,7 @@ int mean_cast(struct build *b, const struct model_call *call, const char *argume
 			: to > 16 ? "fp8"
 				  : dtype;
 	int v = mean_input(b, call, 0);
-	v = dtype && text_equal(dtype, "bool") ? truth(b, v) : build_cast(b, v, dtype);
+	v = dtype && text_equal(dtype, "bool") ? ops_map_truth(b, v) : build_cast(b, v, dtype);
 	if (v >= 0 && call->outputs[0] >= 0)
 		b->model->values.at[call->outputs[0]].dtype = dtype;
 	return v;

@@ -22,7 +22,7 @@ struct recurrent_layer {
 
 typedef int layer_step(struct build *b, struct recurrent_layer *r, int input);
 
-static int gate(struct build *b, const struct recurrent_layer *r, int v, int64_t k)
+static int ops_recurrent_gate(struct build *b, const struct recurrent_layer *r, int v, int64_t k)
 {
 	return v < 0 ? -1 : mean_slice_one(b, v, 1, k * r->hidden, r->hidden);
 }
@@ -33,13 +33,13 @@ static int ops_recurrent_plus(struct build *b, int a, int c)
 	return a < 0 ? c : c < 0 ? a : build_map2(b, "add", a, c);
 }
 
-static int active(struct build *b, const struct recurrent_layer *r, int which, int v)
+static int ops_recurrent_active(struct build *b, const struct recurrent_layer *r, int which, int v)
 {
 	return build_map(b, r->functions[which], v);
 }
 
 /* Products of the state with the first `gates` gates. */
-static int recur(
+static int ops_recurrent_recur(
 	struct build *b, const struct recurrent_layer *r, int64_t from, int64_t gates, int state)
 {
 	return state < 0 ? -1
@@ -52,13 +52,18 @@ static int recur(
 /* Gates: input, output, forget, cell. */
 static int step_lstm(struct build *b, struct recurrent_layer *r, int input)
 {
-	int all = ops_recurrent_plus(b, input, recur(b, r, 0, r->gates, r->state));
-	int opens = active(b, r, 0, gate(b, r, all, 0)),
-	    gives = active(b, r, 0, gate(b, r, all, 1)), cell = active(b, r, 1, gate(b, r, all, 3));
-	int kept = r->cell < 0 ? -1
-			       : build_map2(b, "mul", active(b, r, 0, gate(b, r, all, 2)), r->cell);
+	int all = ops_recurrent_plus(b, input, ops_recurrent_recur(b, r, 0, r->gates, r->state));
+	int opens = ops_recurrent_active(b, r, 0, ops_recurrent_gate(b, r, all, 0)),
+	    gives = ops_recurrent_active(b, r, 0, ops_recurrent_gate(b, r, all, 1)),
+	    cell = ops_recurrent_active(b, r, 1, ops_recurrent_gate(b, r, all, 3));
+	int kept =
+		r->cell < 0
+			? -1
+			: build_map2(b, "mul",
+				  ops_recurrent_active(b, r, 0, ops_recurrent_gate(b, r, all, 2)),
+				  r->cell);
 	r->cell = ops_recurrent_plus(b, kept, build_map2(b, "mul", opens, cell));
-	r->state = build_map2(b, "mul", gives, active(b, r, 2, r->cell));
+	r->state = build_map2(b, "mul", gives, ops_recurrent_active(b, r, 2, r->cell));
 	return r->state;
 }
 
@@ -66,21 +71,22 @@ static int step_lstm(struct build *b, struct recurrent_layer *r, int input)
 static int step_gru(struct build *b, struct recurrent_layer *r, int input)
 {
 	int64_t first = r->reset_after ? 3 : 2;
-	int all = ops_recurrent_plus(b, recur(b, r, 0, first, r->state), r->bias);
-	int update = active(b, r, 0,
-		ops_recurrent_plus(b, gate(b, r, input, 0), all < 0 ? -1 : gate(b, r, all, 0)));
-	int reset =
-		all < 0 ? -1
-			: active(b, r, 0,
-				  ops_recurrent_plus(b, gate(b, r, input, 1), gate(b, r, all, 1)));
-	int hidden = gate(b, r, input, 2);
+	int all = ops_recurrent_plus(b, ops_recurrent_recur(b, r, 0, first, r->state), r->bias);
+	int update = ops_recurrent_active(b, r, 0,
+		ops_recurrent_plus(b, ops_recurrent_gate(b, r, input, 0),
+			all < 0 ? -1 : ops_recurrent_gate(b, r, all, 0)));
+	int reset = all < 0 ? -1
+			    : ops_recurrent_active(b, r, 0,
+				      ops_recurrent_plus(b, ops_recurrent_gate(b, r, input, 1),
+					      ops_recurrent_gate(b, r, all, 1)));
+	int hidden = ops_recurrent_gate(b, r, input, 2);
 	if (r->reset_after && all >= 0)
 		hidden = ops_recurrent_plus(
-			b, hidden, build_map2(b, "mul", reset, gate(b, r, all, 2)));
+			b, hidden, build_map2(b, "mul", reset, ops_recurrent_gate(b, r, all, 2)));
 	else if (r->state >= 0)
-		hidden = ops_recurrent_plus(
-			b, hidden, recur(b, r, 2, 1, build_map2(b, "mul", reset, r->state)));
-	hidden = active(b, r, 1, hidden);
+		hidden = ops_recurrent_plus(b, hidden,
+			ops_recurrent_recur(b, r, 2, 1, build_map2(b, "mul", reset, r->state)));
+	hidden = ops_recurrent_active(b, r, 1, hidden);
 	r->state = r->state < 0 ? build_map2(b, "sub", hidden, build_map2(b, "mul", update, hidden))
 				: build_map2(b, "add", hidden,
 					  build_map2(b, "mul", update,
@@ -90,7 +96,8 @@ static int step_gru(struct build *b, struct recurrent_layer *r, int input)
 
 static int step_rnn(struct build *b, struct recurrent_layer *r, int input)
 {
-	r->state = active(b, r, 0, ops_recurrent_plus(b, input, recur(b, r, 0, 1, r->state)));
+	r->state = ops_recurrent_active(
+		b, r, 0, ops_recurrent_plus(b, input, ops_recurrent_recur(b, r, 0, 1, r->state)));
 	return r->state;
 }
 
@@ -105,7 +112,8 @@ static int recurrent_part(struct build *b, int v, int64_t at)
 }
 
 /* An initial state; zeros count as none. */
-static int initial(struct build *b, const struct model_call *call, int i, int64_t direction)
+static int ops_recurrent_initial(
+	struct build *b, const struct model_call *call, int i, int64_t direction)
 {
 	int v = mean_has(call, i) ? mean_input(b, call, i) : -1;
 	if (v < 0 || (view_at(b, v)->kind == VIEW_SPLAT && view_at(b, v)->splat == 0))
@@ -145,8 +153,8 @@ static bool open_direction(struct build *b, const struct model_call *call,
 {
 	int x = mean_input(b, call, 0), w = recurrent_part(b, mean_input(b, call, 1), direction);
 	r->weights = recurrent_part(b, mean_input(b, call, 2), direction);
-	r->state = initial(b, call, 5, direction);
-	r->cell = initial(b, call, 6, direction);
+	r->state = ops_recurrent_initial(b, call, 5, direction);
+	r->cell = ops_recurrent_initial(b, call, 6, direction);
 	r->input = build_contract(b, x, "sbi", w, "gi", "sbg");
 	r->bias = -1;
 	if (b->why || !mean_has(call, 3))

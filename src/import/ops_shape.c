@@ -517,7 +517,7 @@ int mean_dynamic_slice(struct build *b, const struct model_call *call, const cha
 }
 
 /* v with `part` in place of its elements from start on. */
-static int replaced(struct build *b, int v, int part, const int64_t *start, int axis)
+static int ops_shape_replaced(struct build *b, int v, int part, const int64_t *start, int axis)
 {
 	if (v < 0)
 		return -1;
@@ -531,8 +531,8 @@ static int replaced(struct build *b, int v, int part, const int64_t *start, int 
 	int parts[3], count = 0;
 	if (from > 0)
 		parts[count++] = mean_slice_one(b, v, axis, 0, from);
-	parts[count++] =
-		replaced(b, mean_slice_one(b, v, axis, from, length), part, start, axis + 1);
+	parts[count++] = ops_shape_replaced(
+		b, mean_slice_one(b, v, axis, from, length), part, start, axis + 1);
 	if (from + length < whole.size[axis])
 		parts[count++] =
 			mean_slice_one(b, v, axis, from + length, whole.size[axis] - from - length);
@@ -560,7 +560,7 @@ int mean_update_slice(struct build *b, const struct model_call *call, const char
 		high[h] = whole->size[h] - inside->size[h] - start[h];
 	}
 	return constant ? pad_by(b, part, start, high, view_at(b, base)->splat)
-			: replaced(b, v, part, start, 0);
+			: ops_shape_replaced(b, v, part, start, 0);
 }
 
 int mean_split(struct build *b, const struct model_call *call, const char *argument)

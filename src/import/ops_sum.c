@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* The function of a region or of "applies stablehlo.add". */
-static const char *reducer(const struct model_call *call)
+static const char *model_call_reducer(const struct model_call *call)
 {
 	static const char *const rows[][2] = {{"stablehlo.add", "sum"},
 		{"stablehlo.maximum", "max"}, {"stablehlo.minimum", "min"}, {"stablehlo.or", "max"},
@@ -71,7 +71,7 @@ int mean_reduce(struct build *b, const struct model_call *call, const char *func
 	uint32_t axes = 0;
 	int v = mean_input(b, call, 0);
 	if (!function[0]) {
-		function = reducer(call);
+		function = model_call_reducer(call);
 		if (call->output_count == 2)
 			return mean_reduce_pairs(b, call, "");
 		if (!function || call->output_count != 1)
@@ -391,7 +391,7 @@ int mean_gemm(struct build *b, const struct model_call *call, const char *argume
 	return build_map2(b, "add", v, bias);
 }
 
-static int halves(struct build *b, const struct model_call *call, const char *pretty,
+static int ops_sum_halves(struct build *b, const struct model_call *call, const char *pretty,
 	const char *left, const char *right, int64_t *l, int64_t *r)
 {
 	int64_t both[2 * MODEL_RANK_MOST];
@@ -433,14 +433,14 @@ int mean_dot_general(struct build *b, const struct model_call *call, const char 
 		return mean_product(b, a, c, false, false);
 	bool pairs = call_attribute(call, "lhs_batching_dimensions") ||
 		     call_attribute(call, "lhs_contracting_dimensions");
-	batch = halves(b, call, "batching_dims",
+	batch = ops_sum_halves(b, call, "batching_dims",
 		pairs ? "lhs_batching_dimensions" : "batch_dims_lhs",
 		pairs ? "rhs_batching_dimensions" : "batch_dims_rhs", l, r);
 	if (!label_pairs(b, batch, l, r, 'A', la, ra, lc, rc))
 		return -1;
 	for (int i = 0; i < batch; i++)
 		lo[out++] = (char)('A' + i);
-	int sum = halves(b, call, "contracting_dims",
+	int sum = ops_sum_halves(b, call, "contracting_dims",
 		pairs ? "lhs_contracting_dimensions" : "contract_dims_lhs",
 		pairs ? "rhs_contracting_dimensions" : "contract_dims_rhs", l, r);
 	if (!label_pairs(b, sum, l, r, 'P', la, ra, lc, rc))
@@ -587,7 +587,7 @@ int mean_einsum(struct build *b, const struct model_call *call, const char *argu
 }
 
 /* Gives the result of a statement another type; views and constants keep theirs. */
-static int retype(struct build *b, int v, const char *dtype)
+static int ops_sum_retype(struct build *b, int v, const char *dtype)
 {
 	if (v >= 0 && view_at(b, v)->kind == VIEW_STORED && view_at(b, v)->written)
 		b->views.at[v].dtype = dtype;
@@ -595,8 +595,8 @@ static int retype(struct build *b, int v, const char *dtype)
 }
 
 /* v function operand i, which stands along one axis of v or is one number. */
-static int with(struct build *b, const struct model_call *call, const char *function, int v, int i,
-	int axis)
+static int ops_sum_with(struct build *b, const struct model_call *call, const char *function, int v,
+	int i, int axis)
 {
 	int by = mean_input(b, call, i);
 	if (v < 0 || by < 0)
@@ -605,21 +605,23 @@ static int with(struct build *b, const struct model_call *call, const char *func
 }
 
 /* v less its zero point, operand i. */
-static int centre(struct build *b, const struct model_call *call, int v, int i, int axis)
+static int ops_sum_centre(struct build *b, const struct model_call *call, int v, int i, int axis)
 {
 	if (v < 0 || !mean_has(call, i))
 		return v;
 	int zero = mean_input(b, call, i);
 	if (zero >= 0 && view_at(b, zero)->kind == VIEW_SPLAT && view_at(b, zero)->splat == 0)
 		return v;
-	return retype(b, with(b, call, "sub", v, i, axis), "int32");
+	return ops_sum_retype(b, ops_sum_with(b, call, "sub", v, i, axis), "int32");
 }
 
 static int numbers_of(
 	struct build *b, const struct model_call *call, int i, int scale, int zero, int axis)
 {
 	int v = mean_input(b, call, i);
-	return retype(b, with(b, call, "mul", centre(b, call, v, zero, axis), scale, axis), "fp32");
+	return ops_sum_retype(b,
+		ops_sum_with(b, call, "mul", ops_sum_centre(b, call, v, zero, axis), scale, axis),
+		"fp32");
 }
 
 /* The axis of scales that are more than one. */
@@ -638,11 +640,11 @@ static const struct quantization *quantization_of(
 }
 
 /* Integers within limits, in the type that holds them. */
-static int limited(struct build *b, int v, int64_t low, int64_t high)
+static int ops_sum_limited(struct build *b, int v, int64_t low, int64_t high)
 {
 	v = low == 0 ? build_map(b, "relu", v) : build_map_constant(b, "maximum", v, (double)low);
 	v = build_map_constant(b, "minimum", v, (double)high);
-	return retype(b, v, high > 255 ? "int32" : "int8");
+	return ops_sum_retype(b, v, high > 255 ? "int32" : "int8");
 }
 
 /* v function the scales (or zero points) of its type, one number or a table along an axis. */
@@ -677,14 +679,15 @@ int mean_requantize(struct build *b, const struct model_call *call, const char *
 	if (!from && !to)
 		return build_fail(b, "neither type is quantised");
 	if (from) {
-		v = retype(b, with_pairs(b, "sub", v, from, from->zeros, "zeros"), "int32");
-		v = retype(b, with_pairs(b, "mul", v, from, from->scales, "scales"), "fp32");
+		v = ops_sum_retype(b, with_pairs(b, "sub", v, from, from->zeros, "zeros"), "int32");
+		v = ops_sum_retype(
+			b, with_pairs(b, "mul", v, from, from->scales, "scales"), "fp32");
 	}
 	if (!to)
 		return v;
-	v = retype(b, with_pairs(b, "div", v, to, to->scales, "scales"), "fp32");
+	v = ops_sum_retype(b, with_pairs(b, "div", v, to, to->scales, "scales"), "fp32");
 	v = with_pairs(b, "add", build_map(b, "round", v), to, to->zeros, "zeros");
-	return limited(b, v, to->low, to->high);
+	return ops_sum_limited(b, v, to->low, to->high);
 }
 
 /* Numbers divided by their scale (-1: they are) as integers of the type of the zero point. */
@@ -692,17 +695,17 @@ static int levels_of(
 	struct build *b, const struct model_call *call, int v, int scale, int zero, int axis)
 {
 	if (scale >= 0)
-		v = retype(b, with(b, call, "div", v, scale, axis), "fp32");
+		v = ops_sum_retype(b, ops_sum_with(b, call, "div", v, scale, axis), "fp32");
 	v = build_map(b, "round", v);
 	bool is_signed =
 		mean_has(call, zero) && !b->model->values.at[call->inputs[zero]].is_unsigned;
 	if (mean_has(call, zero)) {
 		int at = mean_input(b, call, zero);
 		if (at >= 0 && (view_at(b, at)->kind != VIEW_SPLAT || view_at(b, at)->splat != 0))
-			v = with(b, call, "add", v, zero, axis);
+			v = ops_sum_with(b, call, "add", v, zero, axis);
 	}
 	const struct quantization *q = quantization_of(b, call->outputs, call->output_count, 0);
-	return limited(b, v,
+	return ops_sum_limited(b, v,
 		q           ? q->low
 		: is_signed ? -128
 			    : 0,
@@ -738,9 +741,9 @@ int mean_quantize_dynamic(struct build *b, const struct model_call *call, const 
 	zero = build_map_constant(b, "minimum", build_map(b, "relu", zero), 255);
 	int v = build_map(b, "round", build_map2(b, "div", x, scale));
 	v = build_map(b, "relu", build_map2(b, "add", v, zero));
-	v = retype(b, build_map_constant(b, "minimum", v, 255), "int8");
+	v = ops_sum_retype(b, build_map_constant(b, "minimum", v, 255), "int8");
 	mean_give(b, call, 1, scale);
-	mean_give(b, call, 2, retype(b, zero, "int8"));
+	mean_give(b, call, 2, ops_sum_retype(b, zero, "int8"));
 	return v;
 }
 
@@ -753,15 +756,16 @@ int mean_matmul_integer(struct build *b, const struct model_call *call, const ch
 	if (a < 0 || c < 0)
 		return -1;
 	int rank_a = view_at(b, a)->shape.rank, rank_c = view_at(b, c)->shape.rank;
-	a = centre(b, call, a, zero_a, rank_a > 1 ? rank_a - 2 : 0);
-	c = centre(b, call, c, zero_c, rank_c - 1);
-	int v = retype(b, mean_product(b, a, c, false, false), "int32");
+	a = ops_sum_centre(b, call, a, zero_a, rank_a > 1 ? rank_a - 2 : 0);
+	c = ops_sum_centre(b, call, c, zero_c, rank_c - 1);
+	int v = ops_sum_retype(b, mean_product(b, a, c, false, false), "int32");
 	if (!argument[0] || v < 0)
 		return v;
 	int last = view_at(b, v)->shape.rank - 1;
-	v = retype(
-		b, with(b, call, "mul", v, second == 3 ? 1 : 2, last > 0 ? last - 1 : 0), "fp32");
-	v = with(b, call, "mul", v, second == 3 ? 4 : 3, last);
+	v = ops_sum_retype(b,
+		ops_sum_with(b, call, "mul", v, second == 3 ? 1 : 2, last > 0 ? last - 1 : 0),
+		"fp32");
+	v = ops_sum_with(b, call, "mul", v, second == 3 ? 4 : 3, last);
 	if (second == 3)
 		return levels_of(b, call, v, 6, 7, last);
 	return mean_has(call, 6) ? build_map2(b, "add", v, mean_input(b, call, 6)) : v;
@@ -771,13 +775,13 @@ int mean_matmul_integer(struct build *b, const struct model_call *call, const ch
 int mean_gemm_integer(struct build *b, const struct model_call *call, const char *argument)
 {
 	bool a_turned = call_int(call, "transA", 0), c_turned = call_int(call, "transB", 0);
-	int a = centre(b, call, mean_input(b, call, 0), 2, 0),
-	    c = centre(b, call, mean_input(b, call, 3), 5, c_turned ? 0 : 1);
-	int v = retype(b, mean_product(b, a, c, a_turned, c_turned), "int32");
+	int a = ops_sum_centre(b, call, mean_input(b, call, 0), 2, 0),
+	    c = ops_sum_centre(b, call, mean_input(b, call, 3), 5, c_turned ? 0 : 1);
+	int v = ops_sum_retype(b, mean_product(b, a, c, a_turned, c_turned), "int32");
 	if (mean_has(call, 6))
 		v = build_map2(b, "add", v, mean_input(b, call, 6));
-	v = retype(b, with(b, call, "mul", v, 1, 0), "fp32");
-	v = with(b, call, "mul", v, 4, 1);
+	v = ops_sum_retype(b, ops_sum_with(b, call, "mul", v, 1, 0), "fp32");
+	v = ops_sum_with(b, call, "mul", v, 4, 1);
 	if (call_number(call, "alpha", 1) != 1)
 		v = build_map_constant(b, "mul", v, call_number(call, "alpha", 1));
 	return mean_has(call, 7) ? levels_of(b, call, v, 7, 8, 1) : v;
@@ -787,10 +791,10 @@ int mean_gemm_integer(struct build *b, const struct model_call *call, const char
 int mean_conv_integer(struct build *b, const struct model_call *call, const char *argument)
 {
 	bool scaled = argument[0] != 0;
-	int x = centre(b, call, mean_input(b, call, 0), 2, 1);
-	int w = centre(b, call, mean_input(b, call, scaled ? 3 : 1), scaled ? 5 : 3, 0);
+	int x = ops_sum_centre(b, call, mean_input(b, call, 0), 2, 1);
+	int w = ops_sum_centre(b, call, mean_input(b, call, scaled ? 3 : 1), scaled ? 5 : 3, 0);
 	int bias = scaled && mean_has(call, 8) ? mean_input(b, call, 8) : -1;
-	int v = retype(b, mean_convolve(b, call, x, w, bias), "int32");
+	int v = ops_sum_retype(b, mean_convolve(b, call, x, w, bias), "int32");
 	if (!scaled || v < 0)
 		return v;
 	int factor = build_map2(b, "div",
@@ -799,7 +803,7 @@ int mean_conv_integer(struct build *b, const struct model_call *call, const char
 	if (factor < 0)
 		return -1;
 	v = build_map2(b, "mul", v, mean_along(b, factor, 1, view_at(b, v)->shape.rank));
-	return levels_of(b, call, retype(b, v, "fp32"), -1, 7, 1);
+	return levels_of(b, call, ops_sum_retype(b, v, "fp32"), -1, 7, 1);
 }
 
 /* Of two quantised operands, each with scale and zero point, then those of the result. */

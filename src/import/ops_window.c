@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void fill(int64_t *list, int count, int64_t value)
+static void ops_window_fill(int64_t *list, int count, int64_t value)
 {
 	for (int i = 0; i < count; i++)
 		list[i] = value;
@@ -114,8 +114,8 @@ int mean_convolve(struct build *b, const struct model_call *call, int x, int w, 
 		.spatial = view_at(b, x)->shape.rank - 2, .groups = call_int(call, "group", 1)};
 	if (window.spatial < 1 || view_at(b, w)->shape.rank != window.spatial + 2)
 		return build_fail(b, "weights of another rank");
-	fill(window.stride, window.spatial, 1);
-	fill(window.dilation, window.spatial, 1);
+	ops_window_fill(window.stride, window.spatial, 1);
+	ops_window_fill(window.dilation, window.spatial, 1);
 	for (int d = 0; d < window.spatial; d++)
 		window.size[d] = view_at(b, w)->shape.size[d + 2];
 	read_onnx_window(b, call, &view_at(b, x)->shape, &window);
@@ -244,8 +244,8 @@ int mean_transposed(struct build *b, const struct model_call *call, const char *
 		call_attribute(call, "output_shape") ||
 		strncmp(call_text(call, "auto_pad"), "SAME", 4) == 0)
 		return build_fail(b, "a transposed convolution by the shape of its result");
-	fill(window.stride, n, 1);
-	fill(window.dilation, n, 1);
+	ops_window_fill(window.stride, n, 1);
+	ops_window_fill(window.dilation, n, 1);
 	for (int d = 0; d < n; d++)
 		window.size[d] = view_at(b, w)->shape.size[d + 2];
 	if (last)
@@ -268,8 +268,8 @@ static int convolve_ttir(struct build *b, const struct model_call *call)
 	struct window window = {.spatial = rank - 2, .groups = call_int(call, "groups", 1)};
 	if (rank < 4 || view_at(b, w)->shape.rank != rank)
 		return build_fail(b, "a convolution of other than images");
-	fill(window.stride, window.spatial, 1);
-	fill(window.dilation, window.spatial, 1);
+	ops_window_fill(window.stride, window.spatial, 1);
+	ops_window_fill(window.dilation, window.spatial, 1);
 	bool front = call_int(call, "channel_dim", rank - 1) == 1;
 	for (int d = 0; d < window.spatial; d++)
 		window.size[d] = view_at(b, w)->shape.size[d + 2];
@@ -362,10 +362,10 @@ static bool settle_hlo(
 {
 	int n = window->spatial, count = 0;
 	int64_t list[2 * MODEL_RANK_MOST], stretched[MODEL_RANK_MOST], turned[MODEL_RANK_MOST];
-	fill(stretched, n, 1);
-	fill(turned, n, 0);
-	fill(window->stride, n, 1);
-	fill(window->dilation, n, 1);
+	ops_window_fill(stretched, n, 1);
+	ops_window_fill(turned, n, 0);
+	ops_window_fill(window->stride, n, 1);
+	ops_window_fill(window->dilation, n, 1);
 	read_list(b, call, first_of(call, "stride", "window_strides"), n, window->stride);
 	read_list(b, call,
 		first_of(call, "rhs_dilate", first_of(call, "rhs_dilation", "weight_dilation")), n,
@@ -467,9 +467,9 @@ int mean_pool_of(struct build *b, const struct model_call *call, int x, const ch
 	struct window window = {.spatial = view_at(b, x)->shape.rank - 2};
 	if (window.spatial < 1)
 		return build_fail(b, "too few dimensions");
-	fill(window.size, window.spatial, 1);
-	fill(window.stride, window.spatial, 1);
-	fill(window.dilation, window.spatial, 1);
+	ops_window_fill(window.size, window.spatial, 1);
+	ops_window_fill(window.stride, window.spatial, 1);
+	ops_window_fill(window.dilation, window.spatial, 1);
 	read_list(b, call, back ? "kernel" : "kernel_shape", window.spatial, window.size);
 	if (back)
 		read_ttir_window(b, call, &window);
@@ -522,11 +522,11 @@ struct wide_window {
 static void read_wide(struct build *b, const struct model_call *call, struct wide_window *wide)
 {
 	int count = 0, at = 0, rank = wide->rank;
-	fill(wide->size, rank, 1);
-	fill(wide->stride, rank, 1);
-	fill(wide->dilation, rank, 1);
-	fill(wide->base, rank, 1);
-	fill(wide->pads, 2 * rank, 0);
+	ops_window_fill(wide->size, rank, 1);
+	ops_window_fill(wide->stride, rank, 1);
+	ops_window_fill(wide->dilation, rank, 1);
+	ops_window_fill(wide->base, rank, 1);
+	ops_window_fill(wide->pads, 2 * rank, 0);
 	read_list(b, call, "window_dimensions", rank, wide->size);
 	read_list(b, call, "window_strides", rank, wide->stride);
 	read_list(b, call, "window_dilations", rank, wide->dilation);

@@ -636,8 +636,8 @@ static bool check_window(
 }
 
 /* The index of spatial dimension d by loops p and r; *leaves: beyond the data. */
-static struct view_index slide(const struct window *window, int d, int p, int r, int64_t size,
-	int64_t outputs, bool *leaves)
+static struct view_index statement_slide(const struct window *window, int d, int p, int r,
+	int64_t size, int64_t outputs, bool *leaves)
 {
 	struct view_index index = {.offset = -window->low[d]};
 	int64_t last =
@@ -665,7 +665,7 @@ static int statement_add_loop(struct build *b, struct statement *made, int class
 	return made->loop_count++;
 }
 
-static struct view_index alone(int loop)
+static struct view_index statements_alone(int loop)
 {
 	return (struct view_index){.term_count = 1, .terms = {{loop, 1}}};
 }
@@ -673,7 +673,7 @@ static struct view_index alone(int loop)
 /* Walks axis h of read i by a loop alone. */
 static void statements_walk(struct build *b, struct statement *made, int i, int h, int loop)
 {
-	made->reads[i].index[h] = alone(loop);
+	made->reads[i].index[h] = statements_alone(loop);
 	axes_join(&b->axes, made->loops[loop], view_at(b, made->reads[i].view)->axis[h]);
 }
 
@@ -687,7 +687,7 @@ static int add_window(struct build *b, struct statement *made, const struct wind
 		int r = statement_add_loop(b, made, axes_new(&b->axes, window->size[d]));
 		int64_t size = view_at(b, x->view)->shape.size[at + d];
 		int64_t outputs = axes_find(&b->axes, made->loops[at + d])->extent;
-		x->index[at + d] = slide(window, d, at + d, r, size, outputs, &x->pad);
+		x->index[at + d] = statement_slide(window, d, at + d, r, size, outputs, &x->pad);
 		axes_fix(&b->axes, view_at(b, x->view)->axis[at + d]);
 		axes_fix(&b->axes, made->loops[at + d]);
 		axes_fix(&b->axes, made->loops[r]);

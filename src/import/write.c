@@ -117,7 +117,8 @@ static void writing_settle(struct build *b)
 
 /* --- names of dimensions */
 
-static bool taken(const struct workload_writing *w, const char *name, int loop, int factor)
+static bool workload_writing_taken(
+	const struct workload_writing *w, const char *name, int loop, int factor)
 {
 	for (int l = 0; l <= loop; l++)
 		for (int f = 0; f < (l == loop ? factor : w->loop_factors[l]); f++)
@@ -134,7 +135,7 @@ static const char *workload_writing_name_dimension(
 		const char *name =
 			i == 0 ? arena_format(w->b->arena, "d%lld", (long long)extent)
 			       : arena_format(w->b->arena, "d%lld_%d", (long long)extent, i + 1);
-		if (taken(w, name, loop, factor))
+		if (workload_writing_taken(w, name, loop, factor))
 			continue;
 		if (names_find(&w->dimension_names, name) < 0) {
 			names_add(w->b->arena, &w->dimension_names, name, 0);
@@ -199,7 +200,7 @@ static void place_constant(
 	}
 }
 
-static void regroup(struct workload_writing *w, const struct model_view *view,
+static void workload_writing_regroup(struct workload_writing *w, const struct model_view *view,
 	const struct factor_places *from, struct factor_places *to)
 {
 	const struct model_view *source = view_at(w->b, view->source);
@@ -253,7 +254,7 @@ static int writing_stored(struct workload_writing *w, int v, struct factor_place
 		const struct model_view *view = view_at(w->b, v);
 		struct factor_places *next = arena_new(w->b->arena, struct factor_places);
 		if (view->kind == VIEW_RESHAPED)
-			regroup(w, view, places, next);
+			workload_writing_regroup(w, view, places, next);
 		else
 			write_follow_view(w, view, places, next);
 		*places = *next;

@@ -85,7 +85,7 @@ struct library_thread {
 };
 
 /* The thread that cannot go on stays where it is; who waits for any work goes on without it. */
-static void fail(const char *text)
+static void library_fail(const char *text)
 {
 	pthread_mutex_lock(&gate);
 	if (!failure[0])
@@ -136,7 +136,7 @@ static enum lxplore_status call_apart(struct lxplore *run, struct library_task t
 	if (!call)
 		return LXPLORE_FAILED;
 	*call = (struct library_thread){.run = run, .task = task};
-	fatal_tell(fail);
+	fatal_tell(library_fail);
 	if (parallel_apart(&thread, run_call, call) == 0) {
 		if (!wait_for(call)) {
 			pthread_detach(thread);
@@ -482,14 +482,14 @@ enum lxplore_status lxplore_score(struct lxplore *run)
 	return call(run, library_score);
 }
 
-static enum lxplore_status simulate(struct library_work *work)
+static enum lxplore_status library_simulate(struct library_work *work)
 {
 	return score_by(work, true);
 }
 
 enum lxplore_status lxplore_simulate(struct lxplore *run)
 {
-	return call(run, simulate);
+	return call(run, library_simulate);
 }
 
 /* --- explore */
@@ -530,7 +530,7 @@ static enum lxplore_status library_search(struct library_work *work, struct expl
 	return host_stop(run) ? LXPLORE_STOPPED : (enum lxplore_status)status;
 }
 
-static enum lxplore_status explore(struct library_work *work)
+static enum lxplore_status library_explore(struct library_work *work)
 {
 	int64_t jobs = parallel_cores(), seconds = 0;
 	bool good = read_inputs(work);
@@ -548,7 +548,7 @@ static enum lxplore_status explore(struct library_work *work)
 
 enum lxplore_status lxplore_explore(struct lxplore *run)
 {
-	return call(run, explore);
+	return call(run, library_explore);
 }
 
 /* --- place */

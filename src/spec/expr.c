@@ -572,7 +572,7 @@ bool variables_used(const struct variables *variables, const char *name)
 }
 
 /* "a -> b -> a": from variable `from`, along who asked for whom, back to it. */
-static const char *chain(const struct variables *variables, size_t from)
+static const char *variables_chain(const struct variables *variables, size_t from)
 {
 	enum { SHOWN = 6 };
 	struct text text = text_open(variables->arena);
@@ -625,7 +625,7 @@ static bool variables_find(const struct parser *p, const char *name, size_t from
 	struct variable *variable = &variables->at[i];
 	if (variable->state == OPEN) {
 		diag_error(p->diag, parser_place(p, from, from + strlen(name)),
-			"variable '%s' needs itself: %s", name, chain(variables, i));
+			"variable '%s' needs itself: %s", name, variables_chain(variables, i));
 		return false;
 	}
 	if (variable->state == UNTRIED)

@@ -27,7 +27,7 @@ bool noun_field(const struct noun *noun, size_t i, struct field *field)
 }
 
 /* True if a key is the first word of a list, with '-' read as '_'. */
-static bool matches(const char *spellings, const char *key)
+static bool field_matches(const char *spellings, const char *key)
 {
 	size_t i = 0;
 	while (key[i] && (key[i] == '-' ? '_' : key[i]) == spellings[i])
@@ -41,7 +41,7 @@ int field_spelling(const struct field *field, const char *key)
 	if (!at)
 		return text_equal(field->key, key) ? 0 : -1;
 	for (int i = 0; *at; i++) {
-		if (matches(at, key))
+		if (field_matches(at, key))
 			return i;
 		at += strcspn(at, " ");
 		at += *at == ' ';

@@ -289,7 +289,7 @@ static void add_piece(struct including *x, const struct source *source, size_t f
 	text_bytes(&x->text, source->bytes + from, to - from);
 }
 
-static bool include(struct including *x, const struct source *source)
+static bool include_file(struct including *x, const struct source *source)
 {
 	size_t begun = 0;
 	for (size_t at = 0; at < source->length;) {
@@ -317,7 +317,7 @@ static bool include(struct including *x, const struct source *source)
 			return false;
 		add_piece(x, source, begun, from);
 		x->depth++;
-		bool good = include(x, other);
+		bool good = include_file(x, other);
 		x->depth--;
 		at = begun = from + size;
 		if (good && x->text.length > SPEC_BYTES_MOST)
@@ -337,7 +337,7 @@ const struct source *file_include(struct arena *arena, const struct source *sour
 		.arena = arena, .diag = diag, .folders = folders, .text = text_open(arena)};
 	if (!memmem(source->bytes, source->length, "include_text", 12))
 		return source;
-	if (!include(&x, source))
+	if (!include_file(&x, source))
 		return NULL;
 	struct source *whole = arena_copy(arena, source, sizeof *source);
 	whole->bytes = text_read(&x.text);

@@ -359,7 +359,7 @@ bool loop_nest_is(const struct source *source)
 	       memmem(source->bytes, source->length, loop_line, sizeof loop_line - 1);
 }
 
-static const struct node *scalar(
+static const struct node *foreign_scalar(
 	const struct printing *printing, const char *text, struct span span)
 {
 	struct node *node = arena_new(printing->arena, struct node);
@@ -458,7 +458,7 @@ static void foreign_read_kept(struct printing *printing, struct printed_level *l
 				(int)printing->space_list.count);
 			*array_add(printing->arena, &printing->space_list) = name;
 		}
-		*array_add(printing->arena, &level->kept) = scalar(printing, name, span);
+		*array_add(printing->arena, &level->kept) = foreign_scalar(printing, name, span);
 		if (printing_take(printing, ":"))
 			foreign_take_word(printing, " ]");
 	}
@@ -540,15 +540,17 @@ static bool foreign_read_line(struct printing *printing)
 	return false;
 }
 
-static struct node_entry word(const struct printing *printing, const struct printed_level *level,
-	const char *key, const char *text)
+static struct node_entry foreign_word(const struct printing *printing,
+	const struct printed_level *level, const char *key, const char *text)
 {
-	return (struct node_entry){
-		.key = key, .key_span = level->span, .value = scalar(printing, text, level->span)};
+	return (struct node_entry){.key = key,
+		.key_span = level->span,
+		.value = foreign_scalar(printing, text, level->span)};
 }
 
-static struct node_entry words(const struct printing *printing, const struct printed_level *level,
-	const char *key, const struct node *const *items, size_t count)
+static struct node_entry foreign_words(const struct printing *printing,
+	const struct printed_level *level, const char *key, const struct node *const *items,
+	size_t count)
 {
 	return (struct node_entry){.key = key,
 		.key_span = level->span,
@@ -567,20 +569,20 @@ static const struct node *foreign_make_loops(
 			if (loop->along != (spatial ? ALONG_X + axis : ALONG_TIME))
 				continue;
 			*array_add(printing->arena, &factors) =
-				scalar(printing, loop->factor, loop->span);
+				foreign_scalar(printing, loop->factor, loop->span);
 			*array_add(printing->arena, &order) =
-				scalar(printing, loop->name, loop->span);
+				foreign_scalar(printing, loop->name, loop->span);
 			along_x += loop->along == ALONG_X;
 		}
 	if (!factors.count)
 		return NULL;
 	const char *split = arena_format(printing->arena, "%d", along_x);
 	const struct node_entry entries[] = {
-		word(printing, level, "target", level->name),
-		word(printing, level, "type", spatial ? "spatial" : "temporal"),
-		words(printing, level, "factors", factors.at, factors.count),
-		words(printing, level, "permutation", order.at, order.count),
-		word(printing, level, "split", split),
+		foreign_word(printing, level, "target", level->name),
+		foreign_word(printing, level, "type", spatial ? "spatial" : "temporal"),
+		foreign_words(printing, level, "factors", factors.at, factors.count),
+		foreign_words(printing, level, "permutation", order.at, order.count),
+		foreign_word(printing, level, "split", split),
 	};
 	return map(printing, entries, spatial ? 5 : 4, level->span);
 }
@@ -600,12 +602,12 @@ static const struct node *make_places(
 	for (size_t i = 0; i < printing->space_list.count; i++)
 		if (!printed_level_keeps(level, printing->space_list.at[i]))
 			*array_add(printing->arena, &bypassed) =
-				scalar(printing, printing->space_list.at[i], level->span);
+				foreign_scalar(printing, printing->space_list.at[i], level->span);
 	const struct node_entry entries[] = {
-		word(printing, level, "target", level->name),
-		word(printing, level, "type", "bypass"),
-		words(printing, level, "keep", level->kept.at, level->kept.count),
-		words(printing, level, "bypass", bypassed.at, bypassed.count),
+		foreign_word(printing, level, "target", level->name),
+		foreign_word(printing, level, "type", "bypass"),
+		foreign_words(printing, level, "keep", level->kept.at, level->kept.count),
+		foreign_words(printing, level, "bypass", bypassed.at, bypassed.count),
 	};
 	return map(printing, entries, 4, level->span);
 }

@@ -295,7 +295,7 @@ static void report_problem(const struct stepper *stepper)
 		parser->context ? ": " : "", problem);
 }
 
-static const char *copied(struct arena *arena, const yaml_char_t *text)
+static const char *node_copied(struct arena *arena, const yaml_char_t *text)
 {
 	return text ? arena_text(arena, (const char *)text) : NULL;
 }
@@ -323,8 +323,8 @@ static void take_scalar(struct stepper *s, const yaml_event_t *event, struct yam
 {
 	const char *value = (const char *)event->data.scalar.value;
 	size_t length = event->data.scalar.length;
-	step->anchor = copied(s->arena, event->data.scalar.anchor);
-	step->tag = copied(s->arena, event->data.scalar.tag);
+	step->anchor = node_copied(s->arena, event->data.scalar.anchor);
+	step->tag = node_copied(s->arena, event->data.scalar.tag);
 	step->text = arena_text(s->arena, value);
 	step->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
 	if (strlen(step->text) != length)
@@ -348,14 +348,14 @@ static bool stepper_next(struct stepper *s, struct yaml_step *step)
 	if (event.type == YAML_SCALAR_EVENT) {
 		take_scalar(s, &event, step);
 	} else if (event.type == YAML_ALIAS_EVENT) {
-		step->anchor = copied(s->arena, event.data.alias.anchor);
+		step->anchor = node_copied(s->arena, event.data.alias.anchor);
 	} else if (event.type == YAML_SEQUENCE_START_EVENT) {
-		step->anchor = copied(s->arena, event.data.sequence_start.anchor);
-		step->tag = copied(s->arena, event.data.sequence_start.tag);
+		step->anchor = node_copied(s->arena, event.data.sequence_start.anchor);
+		step->tag = node_copied(s->arena, event.data.sequence_start.tag);
 		step->flow = event.data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE;
 	} else if (event.type == YAML_MAPPING_START_EVENT) {
-		step->anchor = copied(s->arena, event.data.mapping_start.anchor);
-		step->tag = copied(s->arena, event.data.mapping_start.tag);
+		step->anchor = node_copied(s->arena, event.data.mapping_start.anchor);
+		step->tag = node_copied(s->arena, event.data.mapping_start.tag);
 		step->flow = event.data.mapping_start.style == YAML_FLOW_MAPPING_STYLE;
 	}
 	yaml_event_delete(&event);
@@ -799,7 +799,7 @@ static const struct node *compose_document(struct builder *b)
 }
 
 /* The tree of a YAML text, aliases and `<<` resolved; NULL after complaining. */
-static const struct node *compose(
+static const struct node *node_compose(
 	struct arena *arena, const struct source *source, struct diag *diag)
 {
 	size_t before = diag_errors(diag);
@@ -837,7 +837,7 @@ const struct node *node_read_source(
 		return map;
 	}
 	return loop_nest_is(source) ? loop_nest_read(arena, source, diag)
-				    : compose(arena, source, diag);
+				    : node_compose(arena, source, diag);
 }
 
 const struct node *node_read_file_within(

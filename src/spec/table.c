@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-static struct span part(const struct table *table, size_t from, size_t to)
+static struct span table_part(const struct table *table, size_t from, size_t to)
 {
 	/* An error that is only counted needs no column; a row may be long. */
 	if (diag_full(table->diag))
@@ -27,12 +27,12 @@ static struct span part(const struct table *table, size_t from, size_t to)
 
 struct span table_span(const struct table *table, size_t column)
 {
-	return part(table, table->cells[column].from, table->cells[column].to);
+	return table_part(table, table->cells[column].from, table->cells[column].to);
 }
 
 struct span table_row_span(const struct table *table)
 {
-	return part(table, table->row_from, table->row_to);
+	return table_part(table, table->row_from, table->row_to);
 }
 
 static bool table_is_blank(char c)
@@ -99,7 +99,7 @@ static size_t read_quoted(struct table *table, size_t at, struct table_cell *cel
 		*(*text)++ = bytes[at];
 	}
 	if (at >= table->row_to) {
-		table_refuse(table, part(table, cell->from, cell->from + 1),
+		table_refuse(table, table_part(table, cell->from, cell->from + 1),
 			"the quote that begins here does not end on its line");
 		return SIZE_MAX;
 	}
@@ -107,7 +107,7 @@ static size_t read_quoted(struct table *table, size_t at, struct table_cell *cel
 	while (at < table->row_to && table_is_blank(bytes[at]))
 		at++;
 	if (at < table->row_to && bytes[at] != ',') {
-		table_refuse(table, part(table, at, at + 1),
+		table_refuse(table, table_part(table, at, at + 1),
 			"a comma is expected after the closing quote");
 		return SIZE_MAX;
 	}

@@ -11,7 +11,7 @@ static const char bare[] = "a bare number is expected, without a unit";
 
 enum { POWER_MOST = 100 };
 
-static wide positive(wide a)
+static wide value_positive(wide a)
 {
 	return a < 0 ? -a : a;
 }
@@ -43,16 +43,16 @@ static const char *finite_real(double real, struct value *out)
 }
 
 /* num / den, exact if it fits; den > 0 */
-static const char *fraction(wide num, wide den, struct value *out)
+static const char *decimal_fraction(wide num, wide den, struct value *out)
 {
-	wide common = wide_gcd(positive(num), den);
+	wide common = wide_gcd(value_positive(num), den);
 	num /= common;
 	den /= common;
-	if (positive(num) / den > INT64_MAX)
+	if (value_positive(num) / den > INT64_MAX)
 		return overflow;
 	double real = (double)num / (double)den;
 	*out = value_real(real);
-	if (positive(num) <= INT64_MAX && den <= INT64_MAX)
+	if (value_positive(num) <= INT64_MAX && den <= INT64_MAX)
 		*out = (struct value){
 			.exact = true, .num = (int64_t)num, .den = (int64_t)den, .real = real};
 	return NULL;
@@ -60,7 +60,7 @@ static const char *fraction(wide num, wide den, struct value *out)
 
 bool value_fraction(int64_t num, int64_t den, struct value *out)
 {
-	return !fraction(num, den, out);
+	return !decimal_fraction(num, den, out);
 }
 
 static bool same_units(struct value a, struct value b)
@@ -119,15 +119,16 @@ const char *value_add(struct value a, struct value b, struct value *out)
 {
 	const char *why = units_join(&a, &b);
 	if (!why)
-		why = a.exact && b.exact ? fraction((wide)a.num * b.den + (wide)b.num * a.den,
-						   (wide)a.den * b.den, out)
-					 : finite_real(a.real + b.real, out);
+		why = a.exact && b.exact
+			      ? decimal_fraction((wide)a.num * b.den + (wide)b.num * a.den,
+					(wide)a.den * b.den, out)
+			      : finite_real(a.real + b.real, out);
 	if (!why)
 		*out = with_units(*out, a);
 	return why;
 }
 
-static struct value negative(struct value a)
+static struct value value_negative(struct value a)
 {
 	a.num = -a.num;
 	a.real = -a.real;
@@ -136,7 +137,7 @@ static struct value negative(struct value a)
 
 const char *value_sub(struct value a, struct value b, struct value *out)
 {
-	return value_add(a, negative(b), out);
+	return value_add(a, value_negative(b), out);
 }
 
 static const char *add_powers(struct value a, struct value b, int sign, struct value *out)
@@ -154,7 +155,7 @@ static const char *add_powers(struct value a, struct value b, int sign, struct v
 const char *value_mul(struct value a, struct value b, struct value *out)
 {
 	const char *why = a.exact && b.exact
-				  ? fraction((wide)a.num * b.num, (wide)a.den * b.den, out)
+				  ? decimal_fraction((wide)a.num * b.num, (wide)a.den * b.den, out)
 				  : finite_real(a.real * b.real, out);
 	return why ? why : add_powers(a, b, 1, out);
 }
@@ -164,8 +165,9 @@ const char *value_div(struct value a, struct value b, struct value *out)
 	if (b.exact ? b.num == 0 : b.real == 0)
 		return division;
 	wide num = (wide)a.num * b.den, den = (wide)a.den * b.num;
-	const char *why = a.exact && b.exact ? fraction(den < 0 ? -num : num, positive(den), out)
-					     : finite_real(a.real / b.real, out);
+	const char *why = a.exact && b.exact
+				  ? decimal_fraction(den < 0 ? -num : num, value_positive(den), out)
+				  : finite_real(a.real / b.real, out);
 	return why ? why : add_powers(a, b, -1, out);
 }
 
@@ -340,6 +342,6 @@ const char *value_sqrt(struct value a, struct value *out)
 	if (num < 0 || den < 0)
 		*out = value_real(sqrt(a.real));
 	else
-		fraction(num, den, out);
+		decimal_fraction(num, den, out);
 	return NULL;
 }

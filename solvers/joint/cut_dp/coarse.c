@@ -145,7 +145,8 @@ static bool acts_alike(const struct joint_option *a, const struct joint_option *
 
 /* True if no menu has `b`, because `a` is no worse and comes before it (step.c).  `is_first` says that `a` comes before `b`
  * where their values and cores are equal. */
-static bool displaces(const struct joint_option *a, const struct joint_option *b, bool is_first)
+static bool joint_option_displaces(
+	const struct joint_option *a, const struct joint_option *b, bool is_first)
 {
 	return a->value <= b->value && a->room <= b->room && a->cores <= b->cores &&
 	       (is_first || a->value < b->value || a->cores < b->cores);
@@ -170,9 +171,9 @@ static void join_option(struct coarse_options *options, const bool *is_coarse,
 			option.outs = other->option.outs;
 		}
 		is_known = true;
-		if (displaces(&other->option, &option, true))
+		if (joint_option_displaces(&other->option, &option, true))
 			return;
-		other->is_displaced |= displaces(&option, &other->option, false);
+		other->is_displaced |= joint_option_displaces(&option, &other->option, false);
 	}
 	*array_add(scratch, &options->of_op) = (struct coarse_option){option, *head, false};
 	*head = options->of_op.count;

@@ -26,7 +26,7 @@ static bool frame_refuse(struct frame_building *building, const char *why)
 	return false;
 }
 
-static void mention(
+static void frame_building_mention(
 	struct frame_building *building, const struct joint_option *option, int t, bool in_hbm)
 {
 	if (building->births[t] > option->end)
@@ -42,7 +42,7 @@ static void mention(
 static void note_use(struct frame_building *building, const struct joint_option *option,
 	const struct joint_use *use)
 {
-	mention(building, option, use->tensor, use->mode != JOINT_RESIDENT);
+	frame_building_mention(building, option, use->tensor, use->mode != JOINT_RESIDENT);
 	if (use->mode != JOINT_RESIDENT && building->valid_last[use->tensor] < option->first)
 		building->valid_last[use->tensor] = option->first;
 }
@@ -66,10 +66,11 @@ static bool find_lives(struct frame_building *building)
 		for (int u = 0; u < option->use_count; u++)
 			note_use(building, option, &option->uses[u]);
 		for (int o = 0; o < option->out_count; o++)
-			mention(building, option, option->outs[o].tensor, option->outs[o].view < 0);
+			frame_building_mention(
+				building, option, option->outs[o].tensor, option->outs[o].view < 0);
 		for (int a = 0; a < option->argument_count; a++) {
 			int t = option->arguments[a];
-			mention(building, option, t, true);
+			frame_building_mention(building, option, t, true);
 			if (building->argued_from[t] > option->end)
 				building->argued_from[t] = option->end;
 		}
@@ -551,7 +552,7 @@ struct label *layer_label(const struct cut_layer *layer, uint32_t i)
 	return &layer->chunks.at[i >> CHUNK_BITS][i & (CHUNK - 1)];
 }
 
-static bool dominates(const struct frame *frame, const struct label *a, const struct label *b)
+static bool frame_dominates(const struct frame *frame, const struct label *a, const struct label *b)
 {
 	if (a->cost > b->cost)
 		return false;
@@ -612,8 +613,8 @@ static bool check_state(const struct cut_layer *layer, uint32_t state, uint32_t 
 	for (uint32_t i = first; i != LABEL_NONE; i = layer_label(layer, i)->next) {
 		const struct label *label = layer_label(layer, i);
 		assert(label->state == state && !label->dominated);
-		assert(i == added || (!dominates(layer->frame, label, last) &&
-					     !dominates(layer->frame, last, label)));
+		assert(i == added || (!frame_dominates(layer->frame, label, last) &&
+					     !frame_dominates(layer->frame, last, label)));
 	}
 	return true;
 }
@@ -623,13 +624,13 @@ uint32_t layer_add(struct cut_layer *layer, const struct label *label)
 {
 	struct layer_entry *state = &layer->states.at[label->state];
 	for (uint32_t i = state->first; i != LABEL_NONE; i = layer_label(layer, i)->next)
-		if (dominates(layer->frame, layer_label(layer, i), label)) {
+		if (frame_dominates(layer->frame, layer_label(layer, i), label)) {
 			assert(check_dominance(layer->frame, layer_label(layer, i), label));
 			return LABEL_NONE;
 		}
 	for (uint32_t *link = &state->first; *link != LABEL_NONE;) {
 		struct label *other = layer_label(layer, *link);
-		if (dominates(layer->frame, label, other)) {
+		if (frame_dominates(layer->frame, label, other)) {
 			assert(check_dominance(layer->frame, label, other));
 			other->dominated = true;
 			*link = other->next;

@@ -23,7 +23,7 @@ static const struct joint_tensor *tensor_of(const struct move_making *making, in
 	return &making->frame->space->tensors[tensor];
 }
 
-static void mention(struct move_making *making, int tensor)
+static void move_making_add_tensor(struct move_making *making, int tensor)
 {
 	int before = frame_slot(making->frame, making->cut, tensor);
 	int after = frame_slot(making->frame, making->option->end, tensor);
@@ -43,7 +43,7 @@ static uint16_t kept_of(const struct move_making *making, int tensor, uint16_t c
 }
 
 /* Sets a code, or adds to it for a tensor that has two outs. */
-static void affect(struct move_making *making, int tensor, uint16_t code, bool adds)
+static void move_making_affect(struct move_making *making, int tensor, uint16_t code, bool adds)
 {
 	struct menu_move *move = making->move;
 	int slot = frame_slot(making->frame, move->end, tensor);
@@ -72,14 +72,14 @@ static bool take_use(struct move_making *making, const struct joint_use *use)
 		return false;
 	uint64_t bit = slot == CUT_NO_SLOT ? 0 : UINT64_C(1) << slot;
 	if (use->mode != JOINT_RESIDENT)
-		mention(making, use->tensor);
+		move_making_add_tensor(making, use->tensor);
 	if (use->mode != JOINT_HBM)
 		move->held |= bit;
 	if (use->mode != JOINT_MOVED)
 		return true;
 	move->replaced |= bit;
 	move->bytes = cut_add(move->bytes, tensor_of(making, use->tensor)->bytes[use->view]);
-	affect(making, use->tensor, cut_code(true, use->view), false);
+	move_making_affect(making, use->tensor, cut_code(true, use->view), false);
 	return true;
 }
 
@@ -93,7 +93,7 @@ static int64_t taken_over(const struct move_making *making, const struct joint_o
 }
 
 /* Savings from a tensor that lies under the very view asked for, and that nothing needs in LX any more. */
-static void save(struct move_making *making, const struct joint_out *out)
+static void move_making_save(struct move_making *making, const struct joint_out *out)
 {
 	const struct joint_use *use = &making->option->uses[out->in_place];
 	struct menu_move *move = making->move;
@@ -118,16 +118,16 @@ static bool take_outs(struct move_making *making)
 	for (int o = 0; o < option->out_count; o++) {
 		const struct joint_out *out = &option->outs[o];
 		if (out->view < 0)
-			mention(making, out->tensor);
+			move_making_add_tensor(making, out->tensor);
 		else
 			move->bytes = cut_add(
 				move->bytes, tensor_of(making, out->tensor)->bytes[out->view]);
-		affect(making, out->tensor, cut_code(out->view < 0, out->view), true);
+		move_making_affect(making, out->tensor, cut_code(out->view < 0, out->view), true);
 		if (out->view < 0 || out->in_place < 0)
 			continue;
 		if (option->uses[out->in_place].mode == JOINT_HBM)
 			return false;
-		save(making, out);
+		move_making_save(making, out);
 	}
 	return true;
 }
@@ -165,7 +165,7 @@ static bool menu_make_move(struct move_making *making)
 	if (!take_outs(making) || (option->empties && !keeps_out_of_lx(option)))
 		return false;
 	for (int a = 0; a < option->argument_count; a++)
-		mention(making, option->arguments[a]);
+		move_making_add_tensor(making, option->arguments[a]);
 	move->fresh = (uint16_t)making->fresh;
 	int most = making->frame->args_most;
 	return !most || move->args <= most;
@@ -209,7 +209,8 @@ static void make_dropping(struct move_making *making, const struct menu_move *ke
 			if (!(set >> i & 1))
 				continue;
 			move->bytes -= taken_over(making, out);
-			affect(making, option->uses[out->in_place].tensor, CUT_VALID, false);
+			move_making_affect(
+				making, option->uses[out->in_place].tensor, CUT_VALID, false);
 		}
 	}
 }

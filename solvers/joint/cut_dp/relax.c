@@ -16,7 +16,7 @@ struct completion_step {
 };
 
 /* Tensors count where bundles do. */
-static bool counts(const struct frame *frame)
+static bool frame_counts_bundles(const struct frame *frame)
 {
 	return frame->args_most && frame->over[frame->width_most];
 }
@@ -24,39 +24,40 @@ static bool counts(const struct frame *frame)
 /* One row for each rank. */
 static size_t row_size(const struct frame *frame)
 {
-	return counts(frame) ? (size_t)frame->args_most + 1 : 1;
+	return frame_counts_bundles(frame) ? (size_t)frame->args_most + 1 : 1;
 }
 
-static size_t ended(const struct frame *frame)
+static size_t frame_ended_rows(const struct frame *frame)
 {
 	return (size_t)frame->rank_count * row_size(frame);
 }
 
 size_t condition_count(const struct frame *frame)
 {
-	return ended(frame) + 1;
+	return frame_ended_rows(frame) + 1;
 }
 
 /* all of them */
 static void completion_set(const struct frame *frame, int64_t *bounds, int64_t value)
 {
-	for (size_t i = 0; i <= ended(frame); i++)
+	for (size_t i = 0; i <= frame_ended_rows(frame); i++)
 		bounds[i] = value;
 }
 
 size_t condition_index(const struct frame *frame, int args, int widest)
 {
-	return (size_t)frame->ranks[widest] * row_size(frame) + (counts(frame) ? (size_t)args : 0);
+	return (size_t)frame->ranks[widest] * row_size(frame) +
+	       (frame_counts_bundles(frame) ? (size_t)args : 0);
 }
 
-static int64_t over(const struct frame *frame, int rank)
+static int64_t frame_over_rank(const struct frame *frame, int rank)
 {
 	return frame->over[frame->widths[rank]];
 }
 
 static size_t fresh_of(const struct frame *frame, const struct completion_step *step)
 {
-	return counts(frame) ? (size_t)step->fresh : 0;
+	return frame_counts_bundles(frame) ? (size_t)step->fresh : 0;
 }
 
 /* Lowers the bounds before a step to its value and the bounds behind it; after all steps, completion_close. */
@@ -71,19 +72,22 @@ static void completion_take(const struct frame *frame, int64_t *bounds,
 		const int64_t *from = behind + (size_t)r * size + fresh;
 		for (size_t a = 0; a + fresh < size; a++)
 			row[a] = number_min(row[a],
-				step->value + (step->ends_bundle ? behind[ended(frame)] : from[a]));
+				step->value + (step->ends_bundle ? behind[frame_ended_rows(frame)]
+								 : from[a]));
 	}
 }
 
 static void completion_close(const struct frame *frame, int64_t *bounds)
 {
-	size_t size = row_size(frame), end = ended(frame);
+	size_t size = row_size(frame), end = frame_ended_rows(frame);
 	for (int r = frame->rank_count - 1; r >= 0; r--) {
 		int64_t *row = bounds + (size_t)r * size;
-		int64_t wider = r + 1 < frame->rank_count ? over(frame, r + 1) - over(frame, r) : 0;
+		int64_t wider = r + 1 < frame->rank_count
+					? frame_over_rank(frame, r + 1) - frame_over_rank(frame, r)
+					: 0;
 		for (size_t a = 0; a < size && r + 1 < frame->rank_count; a++)
 			row[a] = number_min(row[a], row[a + size] + wider);
-		bounds[end] = number_min(bounds[end], row[0] + over(frame, r));
+		bounds[end] = number_min(bounds[end], row[0] + frame_over_rank(frame, r));
 	}
 	for (size_t i = 0; i < end; i++)
 		bounds[i] = number_min(bounds[i], bounds[end]);
@@ -91,13 +95,13 @@ static void completion_close(const struct frame *frame, int64_t *bounds)
 
 static void completion_spread(const struct frame *frame, int64_t *costs)
 {
-	size_t size = row_size(frame), end = ended(frame);
+	size_t size = row_size(frame), end = frame_ended_rows(frame);
 	for (size_t i = 0; i < end; i++)
 		costs[end] = number_min(costs[end], costs[i]);
 	for (int r = 0; r < frame->rank_count; r++) {
 		int64_t *row = costs + (size_t)r * size;
-		int64_t wider = r ? over(frame, r) - over(frame, r - 1) : 0;
-		row[0] = number_min(row[0], costs[end] + over(frame, r));
+		int64_t wider = r ? frame_over_rank(frame, r) - frame_over_rank(frame, r - 1) : 0;
+		row[0] = number_min(row[0], costs[end] + frame_over_rank(frame, r));
 		for (size_t a = 0; a < size; a++) {
 			if (a)
 				row[a] = number_min(row[a], row[a - 1]);
@@ -114,13 +118,13 @@ static void completion_spread(const struct frame *frame, int64_t *costs)
 static void completion_start(const struct frame *frame, int64_t *costs)
 {
 	completion_set(frame, costs, BOUND_NEVER);
-	costs[ended(frame)] = 0;
+	costs[frame_ended_rows(frame)] = 0;
 }
 
 static bool completion_pay(const struct frame *frame, const int64_t *costs,
 	const struct completion_step *step, int64_t *behind)
 {
-	size_t size = row_size(frame), fresh = fresh_of(frame, step), end = ended(frame);
+	size_t size = row_size(frame), fresh = fresh_of(frame, step), end = frame_ended_rows(frame);
 	bool is_cheaper = false;
 	if (step->value >= BOUND_NEVER || fresh >= size)
 		return false;
@@ -148,8 +152,9 @@ static int64_t least_behind(const struct frame *frame, const int64_t *costs,
 		const int64_t *row = costs + (size_t)r * size;
 		const int64_t *from = behind + (size_t)r * size + fresh;
 		for (size_t a = 0; a + fresh < size; a++)
-			least = number_min(least,
-				row[a] + (step->ends_bundle ? behind[ended(frame)] : from[a]));
+			least = number_min(
+				least, row[a] + (step->ends_bundle ? behind[frame_ended_rows(frame)]
+								   : from[a]));
 	}
 	return cut_add(least, step->value);
 }
@@ -340,7 +345,7 @@ static const int64_t *coarse_of(struct relaxation *relaxation, int cut, uint32_t
 
 /* --- forward */
 
-static bool spend(const struct relaxation *relaxation)
+static bool relaxation_spend(const struct relaxation *relaxation)
 {
 	return relaxation->is_free ? run_count(relaxation->run, 1) : run_spend(relaxation->run, 1);
 }
@@ -377,7 +382,7 @@ static bool cut_step_reach(void *context, const struct cut_step *step)
 	const int64_t *costs = node_of(relaxation, relaxation->cut, relaxation->state)->costs;
 	const int64_t *coarse = coarser_bounds(relaxation, step->cut, step->codes);
 	if (!coarse || completion_least(frame, costs, &completion, coarse) > relaxation->limit)
-		return spend(relaxation);
+		return relaxation_spend(relaxation);
 	uint32_t state = find_node(relaxation, step->cut, step->codes);
 	struct relax_node *to = node_of(relaxation, step->cut, state);
 	if (!to->costs)
@@ -387,7 +392,7 @@ static bool cut_step_reach(void *context, const struct cut_step *step)
 		to->waits = true;
 		*array_add(relaxation->arena, &relaxation->waiting) = state;
 	}
-	return spend(relaxation);
+	return relaxation_spend(relaxation);
 }
 
 /* Keeps the cheapest states at a cut; if there are too many, the limit falls. */
@@ -525,14 +530,14 @@ static bool look_back(void *context, const struct cut_step *step)
 static bool check_lowered(const struct relaxation *relaxation, const int64_t *before)
 {
 	const int64_t *bounds = relaxation->bounds;
-	size_t end = ended(relaxation->frame);
+	size_t end = frame_ended_rows(relaxation->frame);
 	for (size_t i = 0; i <= end; i++) {
 		assert(0 <= bounds[i] && bounds[i] <= before[i]);
 		assert(bounds[i] <= bounds[end]);
 	}
 	for (int r = 0; r < relaxation->frame->rank_count; r++)
 		assert(bounds[end] <= bounds[(size_t)r * row_size(relaxation->frame)] +
-					      over(relaxation->frame, r));
+					      frame_over_rank(relaxation->frame, r));
 	return true;
 }
 #endif

@@ -15,7 +15,7 @@ struct comparing {
 	int *origins;     /* and back */
 };
 
-static int clamp(int cut, int from, int most)
+static int stack_clamp(int cut, int from, int most)
 {
 	return cut < from ? -1 : cut - from > most ? most : cut - from;
 }
@@ -34,9 +34,11 @@ static bool same_tensors(const struct comparing *comparing, int t, int u)
 	if (p->view_count != q->view_count || p->output != q->output ||
 		(p->producer < 0) != (q->producer < 0))
 		return false;
-	if (clamp(p->producer, a, most) != clamp(q->producer, b, most) ||
-		clamp(frame->hbm_from[t], a, most) != clamp(frame->hbm_from[u], b, most) ||
-		clamp(frame->argued_from[t], a, most) != clamp(frame->argued_from[u], b, most))
+	if (stack_clamp(p->producer, a, most) != stack_clamp(q->producer, b, most) ||
+		stack_clamp(frame->hbm_from[t], a, most) !=
+			stack_clamp(frame->hbm_from[u], b, most) ||
+		stack_clamp(frame->argued_from[t], a, most) !=
+			stack_clamp(frame->argued_from[u], b, most))
 		return false;
 	return same_table(p->bytes, q->bytes, views * sizeof *p->bytes) &&
 	       same_table(p->cores, q->cores, views * sizeof *p->cores) &&
@@ -45,7 +47,7 @@ static bool same_tensors(const struct comparing *comparing, int t, int u)
 	       same_table(p->relay, q->relay, views * views * sizeof *p->relay);
 }
 
-static bool pair(struct comparing *comparing, int t, int u)
+static bool comparing_pair(struct comparing *comparing, int t, int u)
 {
 	if (!comparing->images[t] && !comparing->origins[u] && same_tensors(comparing, t, u)) {
 		comparing->images[t] = u + 1;
@@ -60,7 +62,7 @@ static bool same_cuts(struct comparing *comparing, const struct cut *p, const st
 		return false;
 	for (int s = 0; s < p->slot_count; s++) {
 		int views = comparing->frame->space->tensors[p->tensors[s]].view_count;
-		if (!pair(comparing, p->tensors[s], q->tensors[s]) ||
+		if (!comparing_pair(comparing, p->tensors[s], q->tensors[s]) ||
 			!same_table(p->kept[s], q->kept[s],
 				2 * ((size_t)views + 1) * sizeof *p->kept[s]))
 			return false;
@@ -78,15 +80,15 @@ static bool same_options(
 		return false;
 	for (int u = 0; u < p->use_count; u++)
 		if (p->uses[u].mode != q->uses[u].mode || p->uses[u].view != q->uses[u].view ||
-			!pair(comparing, p->uses[u].tensor, q->uses[u].tensor))
+			!comparing_pair(comparing, p->uses[u].tensor, q->uses[u].tensor))
 			return false;
 	for (int o = 0; o < p->out_count; o++)
 		if (p->outs[o].view != q->outs[o].view ||
 			p->outs[o].in_place != q->outs[o].in_place ||
-			!pair(comparing, p->outs[o].tensor, q->outs[o].tensor))
+			!comparing_pair(comparing, p->outs[o].tensor, q->outs[o].tensor))
 			return false;
 	for (int i = 0; i < p->argument_count; i++)
-		if (!pair(comparing, p->arguments[i], q->arguments[i]))
+		if (!comparing_pair(comparing, p->arguments[i], q->arguments[i]))
 			return false;
 	return true;
 }
@@ -288,7 +290,7 @@ static void read_bounds(const struct stack_sweep *sweep, struct relaxation *rela
 }
 
 /* Estimates the potential by a relaxation that joins all views; BOUND_NEVER: no path leads to an end. */
-static bool guess(struct stack_sweep *sweep, struct potential *before)
+static bool stack_sweep_guess(struct stack_sweep *sweep, struct potential *before)
 {
 	struct potential free = *before;
 	free.bounds = arena_array(sweep->arena, int64_t, potential_size(before));
@@ -305,7 +307,7 @@ static bool guess(struct stack_sweep *sweep, struct potential *before)
 static struct potential *sweep_block(struct stack_sweep *sweep, const struct potential *expected)
 {
 	struct potential *before = potential_open(sweep->frame, sweep->from, SIZE_MAX, sweep->kept);
-	if (!guess(sweep, before))
+	if (!stack_sweep_guess(sweep, before))
 		return NULL;
 	for (size_t i = 0; expected && i < potential_size(before); i++)
 		if (before->bounds[i] < BOUND_NEVER && expected->bounds[i] < BOUND_NEVER)

@@ -74,7 +74,7 @@ static uint64_t find_used(const struct menus *menus, int cut)
 }
 
 /* Adds the words of a set to another one. */
-static void unite(uint64_t *set, const uint64_t *other, size_t words)
+static void step_unite(uint64_t *set, const uint64_t *other, size_t words)
 {
 	for (size_t w = 0; w < words; w++)
 		set[w] |= other[w];
@@ -120,12 +120,12 @@ static uint64_t *find_allowed(
 	for (int code = 0; code < 2 * (views + 1); code++) {
 		uint64_t *set = allowed + (size_t)code * words;
 		int held = cut_view((uint16_t)code);
-		unite(set, always, words);
+		step_unite(set, always, words);
 		if (code & CUT_VALID)
-			unite(set, valid, words);
+			step_unite(set, valid, words);
 		for (int v = 0; v < views && held >= 0; v++)
 			if (served[v] && tensor->serves[held * views + v])
-				unite(set, served[v], words);
+				step_unite(set, served[v], words);
 	}
 	arena_close(scratch);
 	return allowed;
@@ -576,7 +576,7 @@ bool steps_options(struct steps *steps, int cut, const uint16_t *codes, int64_t 
 		steps->readers + STEP_RELAYS_MOST * menus_words(steps->menus, cut));
 }
 
-static bool evict(struct step_making *making, int slot)
+static bool step_making_evict(struct step_making *making, int slot)
 {
 	const struct joint_tensor *tensor = step_tensor_at(making, slot);
 	struct cut_step *step = making->step;
@@ -597,7 +597,7 @@ static bool evict(struct step_making *making, int slot)
 	return step->codes[slot] == making->codes[slot] || making->visit(making->context, step);
 }
 
-static bool relay(struct step_making *making, int slot, int64_t bytes)
+static bool step_making_relay(struct step_making *making, int slot, int64_t bytes)
 {
 	const struct joint_tensor *tensor = step_tensor_at(making, slot);
 	struct cut_step *step = making->step;
@@ -638,7 +638,8 @@ bool steps_changes(struct steps *steps, int cut, const uint16_t *codes, int64_t 
 		.visit = visit,
 		.context = context};
 	for (int s = 0; s < steps->frame->cuts[cut].slot_count; s++)
-		if (cut_view(codes[s]) >= 0 && (!evict(&making, s) || !relay(&making, s, bytes)))
+		if (cut_view(codes[s]) >= 0 &&
+			(!step_making_evict(&making, s) || !step_making_relay(&making, s, bytes)))
 			return false;
 	return true;
 }

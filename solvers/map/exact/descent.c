@@ -196,7 +196,7 @@ static void feel_window(const struct nest_frame *frame, int t, bool links, struc
 	add_key(felt, 0);
 }
 
-static void feel(const struct order_book *book, int j, struct felt *felt)
+static void order_book_find_felt(const struct order_book *book, int j, struct felt *felt)
 {
 	const struct nest_frame *frame = book->frame;
 	const struct shape *shape = frame->search->shape;
@@ -214,7 +214,8 @@ static void feel(const struct order_book *book, int j, struct felt *felt)
 }
 
 /* True if `a` is never worse than `b`. */
-static bool covers(const struct nest_frame *frame, const struct felt *a, const struct felt *b)
+static bool nest_frame_covers(
+	const struct nest_frame *frame, const struct felt *a, const struct felt *b)
 {
 	const struct shape *shape = frame->search->shape;
 	if (a->length != b->length || memcmp(a->key, b->key, (size_t)a->length) != 0)
@@ -264,16 +265,16 @@ static const struct order_classes *order_book_find_classes(const struct order_bo
 		space_level_arrange(space, level, i, &tried);
 		felt.class.order = order_of(
 			&tried.rows[level->row], frame->search->shape->dimension_count, busy);
-		feel(book, j, &felt);
+		order_book_find_felt(book, j, &felt);
 		bool covered = false;
 		good = run_go_on(run, 1 + list.count / FELT_PER_TICK);
 		for (size_t k = 0; k < list.count && !covered; k++)
-			covered = covers(frame, &list.at[k], &felt);
+			covered = nest_frame_covers(frame, &list.at[k], &felt);
 		if (covered)
 			continue;
 		size_t kept = 0;
 		for (size_t k = 0; k < list.count; k++)
-			if (!covers(frame, &felt, &list.at[k]))
+			if (!nest_frame_covers(frame, &felt, &list.at[k]))
 				list.at[kept++] = list.at[k];
 		list.count = kept;
 		*array_add(scratch, &list) = felt;
@@ -557,7 +558,7 @@ struct nest_outside {
 	struct nest_sums sums[SHAPE_SPACES_MOST];
 };
 
-static bool crosses(const struct nest_descent *descent, int t, int boundary)
+static bool nest_descent_crosses(const struct nest_descent *descent, int t, int boundary)
 {
 	const struct nest_chain *chain = &descent->view.chains[t];
 	const struct nest_frame *frame = descent->view.frame;
@@ -594,7 +595,7 @@ static void count_once(struct nest_descent *descent, void *user)
 	outside->counted &= nest_verdict_counts(verdict);
 	for (int t = 0; outside->counted && t < nest_descent_search(descent)->shape->space_count;
 		t++) {
-		if (!crosses(descent, t, outside->boundary))
+		if (!nest_descent_crosses(descent, t, outside->boundary))
 			continue;
 		struct nest_sums sums;
 		memset(&sums, 0, sizeof sums);
@@ -632,7 +633,7 @@ static void count_outside(
 		1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 	bool any = false;
 	for (int t = 0; t < nest_descent_search(descent)->shape->space_count; t++)
-		any |= crosses(descent, t, label->boundary);
+		any |= nest_descent_crosses(descent, t, label->boundary);
 	if (!any)
 		return;
 	struct nest_outside outside = {.boundary = label->boundary, .counted = true};
@@ -644,7 +645,7 @@ static void count_outside(
 		nest_descent_arrange(descent, mask, 0, count_once, &outside);
 	}
 	for (int t = 0; t < nest_descent_search(descent)->shape->space_count; t++) {
-		if (!crosses(descent, t, label->boundary))
+		if (!nest_descent_crosses(descent, t, label->boundary))
 			continue;
 		if (outside.tried && outside.counted)
 			label->counted[t] = outside.sums[t];
@@ -698,7 +699,7 @@ static void try_mapping(struct nest_descent *descent, void *user)
 	assert(descent->stopped || check_bound(descent, &price, *(const double *)user));
 }
 
-static void descend(struct nest_descent *descent, int j, const int *left,
+static void nest_descent_descend(struct nest_descent *descent, int j, const int *left,
 	const struct nest_label *label, double bound);
 
 /* Gives the remaining iterations to the innermost level. */
@@ -753,7 +754,7 @@ static void nest_descent_go_on(struct nest_descent *descent, struct level_childr
 		return;
 	double value = nest_cost_value(
 		&descent->view, &cost, nest_descent_search(descent)->wishes.objectives.at[0]);
-	descend(descent, level->j - 1, left, &next, value < bound ? bound : value);
+	nest_descent_descend(descent, level->j - 1, left, &next, value < bound ? bound : value);
 }
 
 static void leave_open(struct nest_descent *descent, double bound)
@@ -763,7 +764,7 @@ static void leave_open(struct nest_descent *descent, double bound)
 }
 
 /* Nothing is below `bound`: that of the label, or of one outside, where what links two levels was counted exactly. */
-static void descend(struct nest_descent *descent, int j, const int *left,
+static void nest_descent_descend(struct nest_descent *descent, int j, const int *left,
 	const struct nest_label *label, double bound)
 {
 	if (j == 0) {
@@ -824,5 +825,5 @@ void nest_descend(struct nest_descent *descent, double bound)
 	struct nest_label label = nest_label_first(view);
 	for (int t = 0; t < nest_descent_search(descent)->shape->space_count; t++)
 		label.linked |= nest_links_around_multipliers(view, t);
-	descend(descent, view->frame->count - 1, left, &label, bound);
+	nest_descent_descend(descent, view->frame->count - 1, left, &label, bound);
 }

@@ -161,7 +161,8 @@ struct window_bound {
 };
 
 /* Words of the union of tiles, as an instance with these spatial loops inside sees them. */
-static double united(const struct window_bound *window, const double *loops, const double *inside)
+static double window_bound_united(
+	const struct window_bound *window, const double *loops, const double *inside)
 {
 	const struct nest_frame *frame = window->view->frame;
 	double words = 1;
@@ -191,7 +192,7 @@ static double all_tiles(const struct window_bound *window, const double *inside)
 	double outside = window->view->cycles;
 	for (int d = 0; d < window->view->frame->search->shape->dimension_count; d++)
 		outside /= (double)window->left[d];
-	return outside * united(window, still.run, inside);
+	return outside * window_bound_united(window, still.run, inside);
 }
 
 /* Words that `many` instances of a crossing's child may hold from before a run; its tiles only shrink
@@ -208,17 +209,21 @@ static double held_before_run(
 }
 
 /* Exactly, a run comes to all words under it, but for what instances hold from before. */
-static double crossing(const struct window_bound *window, const struct window_slide *slide,
-	const struct nest_crossing *to, const double *inside, double many)
+static double window_bound_crossing(const struct window_bound *window,
+	const struct window_slide *slide, const struct nest_crossing *to, const double *inside,
+	double many)
 {
 	const struct nest_space *space = &window->view->frame->spaces[window->space];
 	if (window->view->frame->timeloop)
-		return space->simple ? slide->times * united(window, slide->run, inside)
-				     : slide->lone_times * united(window, slide->since, inside);
-	double run = 0, lone = slide->lone_times * united(window, slide->since, inside);
+		return space->simple
+			       ? slide->times * window_bound_united(window, slide->run, inside)
+			       : slide->lone_times *
+					 window_bound_united(window, slide->since, inside);
+	double run = 0,
+	       lone = slide->lone_times * window_bound_united(window, slide->since, inside);
 	if (space->simple)
-		run = slide->times *
-		      (united(window, slide->run, inside) - held_before_run(window, to, many));
+		run = slide->times * (window_bound_united(window, slide->run, inside) -
+					     held_before_run(window, to, many));
 	return fmax(run, lone);
 }
 
@@ -272,13 +277,14 @@ static void weigh_crossing(const struct window_bound *window, const struct windo
 	const struct nest_frame *frame = window->view->frame;
 	const struct nest_crossing *to = &window->view->chains[window->space].crossings[k];
 	double words = to->resets ? all_tiles(window, to->inside)
-				  : crossing(window, slide, to, to->inside, 1);
+				  : window_bound_crossing(window, slide, to, to->inside, 1);
 	nest_sums_add(frame, sums, apart ? &to->apart : &to->price, words);
 	if (!apart || to->uneven)
 		nest_sums_add(frame, sums, &to->rounding, 1);
 	if (to->united && !apart)
 		nest_sums_add(frame, sums, &to->parent_price,
-			crossing(window, slide, to, to->parent_inside, to->parent_many));
+			window_bound_crossing(
+				window, slide, to, to->parent_inside, to->parent_many));
 }
 
 /* And at all of them, the first perhaps without links. */
@@ -298,7 +304,7 @@ static bool stand_apart(const struct nest_space *space, int innermost)
 }
 
 /* The irrelevant loops of a level that stand outside a relevant one; false if all are irrelevant. */
-static bool reloads(const struct nest_space *space, const struct nest_order *order,
+static bool nest_space_reloads(const struct nest_space *space, const struct nest_order *order,
 	const int64_t *bounds, double *out)
 {
 	bool relevant = false;
@@ -373,7 +379,7 @@ void nest_label_weigh(const struct nest_view *view, const struct nest_label *fro
 		int k = view->chains[t].next[from->boundary];
 		if (space->plain) {
 			double here, all = 1;
-			bool closes = reloads(space, order, bounds, &here);
+			bool closes = nest_space_reloads(space, order, bounds, &here);
 			if (view->chains[t].resets)
 				all = irrelevant_with(space, from->irrelevant[t], order, bounds);
 			weigh_plain(view, t, closes ? from->irrelevant[t] * here : from->reload[t],
@@ -460,7 +466,7 @@ void nest_label_enter(const struct nest_view *view, const struct nest_label *fro
 		out->irrelevant[t] = irrelevant_with(space, from->irrelevant[t], order, bounds);
 		out->reload[t] = from->reload[t];
 		double here;
-		if (reloads(space, order, bounds, &here))
+		if (nest_space_reloads(space, order, bounds, &here))
 			out->reload[t] = from->irrelevant[t] * here;
 		if (!space->plain) {
 			out->slides[t] = from->slides[t];

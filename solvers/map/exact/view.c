@@ -25,7 +25,7 @@ static void nest_view_price_plain(struct nest_view *view, int space);
  */
 static void nest_view_price_window(struct nest_view *view, int space);
 
-static double larger(double a, double b)
+static double view_larger(double a, double b)
 {
 	return a > b ? a : b;
 }
@@ -87,7 +87,7 @@ static void find_edges(struct nest_view *view, int d)
 		view->apart[j][d] = most;
 		for (i = j < frame->count ? frame->level[j] : level_count - 1;
 			j > 0 && i > frame->level[j - 1]; i--)
-			most = larger(most, nest_spatial_bound(view, i, d));
+			most = view_larger(most, nest_spatial_bound(view, i, d));
 	}
 }
 
@@ -105,7 +105,7 @@ static void find_instances(struct nest_view *view, double *instances)
 		for (int d = 0; d < search->shape->dimension_count; d++) {
 			double bound = nest_spatial_bound(view, i, d);
 			sure *= most[d];
-			most[d] = larger(most[d], bound);
+			most[d] = view_larger(most[d], bound);
 			all *= bound;
 		}
 		view->utilized[i] = view->frame->uneven ? sure : instances[i];
@@ -133,7 +133,7 @@ static void find_prices(struct nest_view *view, const double *instances)
 	for (int j = 0; j < view->frame->count; j++) {
 		const struct nest_level *level = &hierarchy->levels[view->frame->level[j]];
 		double groups = (double)(level->mesh_x * level->mesh_y / level->store.cluster_size);
-		double clusters = larger(groups, 1);
+		double clusters = view_larger(groups, 1);
 		view->instances[j] = instances[view->frame->level[j]];
 		double share = view->instances[j] < clusters ? 1 : clusters / view->instances[j];
 		for (int a = 0; a < NEST_ACTIONS; a++)
@@ -180,7 +180,7 @@ void nest_view_add_rows(const struct nest_view *view, int space, int j, int chil
 			sums->at[m / METER_LANES][m % METER_LANES] += words * cycles;
 }
 
-static void clear(const struct nest_view *view, struct nest_sums *sums)
+static void nest_view_clear(const struct nest_view *view, struct nest_sums *sums)
 {
 	memset(sums, 0, (size_t)view->frame->group_count * sizeof sums->at[0]);
 }
@@ -195,7 +195,7 @@ static void open_chain(struct nest_view *view, int t, uint32_t residency)
 	chain->sags = chain->resets = false;
 	chain->passing = 0;
 	chain->words = 1;
-	clear(view, &chain->base);
+	nest_view_clear(view, &chain->base);
 	for (int d = 0; d < frame->search->shape->dimension_count; d++)
 		if (frame->spaces[t].relevant >> d & 1)
 			chain->words *= (double)view->temporal[d];
@@ -219,10 +219,10 @@ static void open_chain(struct nest_view *view, int t, uint32_t residency)
 					t &
 				1;
 		chain->resets |= crossing->resets;
-		clear(view, &crossing->price);
-		clear(view, &crossing->apart);
-		clear(view, &crossing->rounding);
-		clear(view, &crossing->parent_price);
+		nest_view_clear(view, &crossing->price);
+		nest_view_clear(view, &crossing->apart);
+		nest_view_clear(view, &crossing->rounding);
+		nest_view_clear(view, &crossing->parent_price);
 		crossing->united = crossing->uneven = false;
 	}
 	for (int j = -1; j < frame->count; j++) {
@@ -308,7 +308,7 @@ void nest_view_make(
 	const struct nest_frame *frame, const struct mapping *mapping, struct nest_view *out)
 {
 	nest_view_spread(frame, mapping, out);
-	clear(out, &out->base);
+	nest_view_clear(out, &out->base);
 	out->base.at[0][0] = frame->macs * frame->search->hierarchy->compute_pj;
 	for (int t = 0; t < frame->search->shape->space_count; t++) {
 		nest_view_keep(out, t, mapping->residency[t]);
@@ -576,7 +576,7 @@ static void nest_view_price_plain(struct nest_view *view, int space)
 /* Distinct places along the ranks, at least, of children that stand along spatial loops of these
  * bounds.  Exactly: any two sums of a rank that differ; Timeloop distinguishes children of one block, and fewer of them
  * if there are links: no fewer than along one dimension. */
-static double places(const struct nest_view *view, int t, const double *bounds)
+static double nest_view_places(const struct nest_view *view, int t, const double *bounds)
 {
 	const struct nest_space *space = &view->frame->spaces[t];
 	double all = 1;
@@ -585,7 +585,7 @@ static double places(const struct nest_view *view, int t, const double *bounds)
 		for (uint32_t own = space->own[r]; own; own &= own - 1) {
 			double bound = bounds[__builtin_ctz(own)];
 			sum += bound - 1;
-			most = larger(most, bound);
+			most = view_larger(most, bound);
 		}
 		all *= view->frame->timeloop ? most : sum;
 	}
@@ -611,20 +611,20 @@ static struct between look_between(const struct nest_view *view, int t, int pare
 	for (int i = from; i <= frame->level[parent]; i++) {
 		for (int d = 0; d < shape->dimension_count; d++)
 			bounds[d] = nest_spatial_bound(view, i, d);
-		between.places *= places(view, t, bounds);
+		between.places *= nest_view_places(view, t, bounds);
 		for (int r = 0; r < shape->spaces[t].rank_count; r++) {
 			uint32_t own = space->own[r] & space->paired;
 			double most = 1, product = 1;
 			for (; own; own &= own - 1) {
 				double bound = bounds[__builtin_ctz(own)];
-				most = larger(most, bound);
+				most = view_larger(most, bound);
 				product *= bound;
 			}
 			between.uneven |= most < product;
 			if (i > from)
 				continue;
-			between.linked = larger(between.linked, most);
-			between.linked_fills = larger(between.linked_fills, product);
+			between.linked = view_larger(between.linked, most);
+			between.linked_fills = view_larger(between.linked_fills, product);
 		}
 	}
 	bool one = from < frame->search->hierarchy->level_count && view->utilized[from] == 1;
@@ -661,7 +661,7 @@ static bool may_link(const struct nest_view *view, int t, const struct nest_cros
 
 /* Groups of the multipliers or instances of a child that take the same words, at least, in one
  * instance of a level j: as many as the sum of sets has, and in blocks that share nothing all. */
-static double groups(const struct nest_view *view, int t, int child, int j)
+static double nest_view_groups(const struct nest_view *view, int t, int child, int j)
 {
 	const struct nest_frame *frame = view->frame;
 	double all[SHAPE_DIMENSIONS_MOST], apart = 1;
@@ -672,7 +672,7 @@ static double groups(const struct nest_view *view, int t, int child, int j)
 		for (int d = 0; d < frame->search->shape->dimension_count; d++)
 			*(split ? &apart : &all[d]) *= nest_spatial_bound(view, i, d);
 	}
-	return apart * places(view, t, all);
+	return apart * nest_view_places(view, t, all);
 }
 
 /* Prices the reads of a parent and of the levels on the route that count them as well, if each of
@@ -684,7 +684,7 @@ static void price_groups(struct nest_view *view, int t, int k, double times, str
 	uint32_t passed = nest_view_passed(chain, parent, child);
 	for (uint32_t levels = passed | 1u << parent; levels; levels &= levels - 1) {
 		int j = __builtin_ctz(levels);
-		double words = times * view->instances[j] * groups(view, t, child, j);
+		double words = times * view->instances[j] * nest_view_groups(view, t, child, j);
 		nest_view_add(view, t, j, NEST_READ, words, sums);
 		if (j != parent)
 			nest_view_add(view, t, j, NEST_FILL, words, sums);

@@ -230,7 +230,7 @@ static struct ilp_line ilp_repeats(struct ilp_compact *compact, int t, int c)
 
 /* Tiles that the rows span, as often as loops outside move them, and irrelevant loops of the
  * blocks (a mask) repeat them. */
-static struct ilp_line crossing(
+static struct ilp_line ilp_compact_crossing(
 	struct ilp_compact *compact, int t, int c, uint64_t tile, uint64_t blocks)
 {
 	const struct ilp_frame *frame = compact->frame;
@@ -250,14 +250,15 @@ static struct ilp_line crossing(
 static struct ilp_line ilp_filled(struct ilp_compact *compact, int t, int c)
 {
 	const struct ilp_frame *frame = compact->frame;
-	return crossing(compact, t, c, ilp_frame_inside(frame, c), blocks_outside(frame, c));
+	return ilp_compact_crossing(
+		compact, t, c, ilp_frame_inside(frame, c), blocks_outside(frame, c));
 }
 
 static struct ilp_line ilp_served(struct ilp_compact *compact, int t, int c, int p)
 {
 	const struct ilp_frame *frame = compact->frame;
 	uint64_t tile = blocks_inside(frame, p) | (c < 0 ? 0 : ilp_frame_inside(frame, c));
-	return crossing(compact, t, c, tile, blocks_outside(frame, p));
+	return ilp_compact_crossing(compact, t, c, tile, blocks_outside(frame, p));
 }
 
 static void ilp_add_instances(
@@ -300,7 +301,7 @@ static bool arc_line(
 }
 
 /* Lowers a line by so much that no tangent is above 0, unless the gate is 1. */
-static void gate(struct ilp_line *line, const struct ilp_line *open, double depth)
+static void ilp_line_lower(struct ilp_line *line, const struct ilp_line *open, double depth)
 {
 	ilp_line_add_line(line, open, depth);
 	line->constant -= depth;
@@ -350,12 +351,12 @@ static void add_cost(const struct objective_part *part, struct ilp_line line, do
 	/* No line is above this: every loop counts, one after the other. */
 	double most = fmax(line.constant, 0) + 3 * log(compact->frame->computes) + 1;
 	if (open)
-		gate(&line, open, most - LEAST + 1);
+		ilp_line_lower(&line, open, most - LEAST + 1);
 	add_exponential(compact, part->cuts, &line, LEAST, LAST);
 }
 
 /* A binary that is 1 where a line is above 0, and open if the gate (NULL: always) is. */
-static struct ilp_line repeated(
+static struct ilp_line ilp_compact_repeated(
 	struct ilp_compact *compact, const struct ilp_line *line, const struct ilp_line *open)
 {
 	int again = milp_column(compact->milp, 0, 1, true, 0);
@@ -410,7 +411,7 @@ static void add_sums(const struct objective_part *part, int t, int c, int p,
 	struct ilp_line repeats = ilp_repeats(compact, t, c);
 	if (!repeats.parts.count)
 		return;
-	struct ilp_line again = repeated(compact, &repeats, open);
+	struct ilp_line again = ilp_compact_repeated(compact, &repeats, open);
 	add_cost(part, *served, price * (1 - 1 / least_repeat(frame, t)), &again);
 }
 
@@ -493,7 +494,7 @@ static void add_capacity(struct ilp_compact *compact, const struct ilp_cuts *cut
 		ilp_add_tile(compact, &line, t, (UINT64_C(2) << frame->nest.tiling[j]) - 1);
 		line.constant -= log((double)level->size);
 		if (!always)
-			gate(&line, &open, log(frame->words[t]) - LEAST + 1);
+			ilp_line_lower(&line, &open, log(frame->words[t]) - LEAST + 1);
 		*array_add(compact->arena, &shares.columns) =
 			add_exponential(compact, cuts, &line, SHARE_FIRST, 0);
 		/* Alone it must fit; integers, so half a word is room for rounding. */
@@ -529,7 +530,7 @@ static void add_port(struct ilp_compact *compact, const struct ilp_cuts *cuts, i
 			ilp_line_add(&line, compact->cycles, -1);
 			ilp_add_instances(compact, &line, frame->nest.level[j], -1);
 			if (!always)
-				gate(&line, &open,
+				ilp_line_lower(&line, &open,
 					3 * log(frame->computes) + fabs(line.constant) - LEAST + 1);
 			*array_add(compact->arena, &shares.columns) =
 				add_exponential(compact, cuts, &line, SHARE_FIRST, 0);

@@ -88,7 +88,7 @@ int64_t map_moves_prime(const struct map_moves *moves, struct random *random, in
 }
 
 /* Bounds of a dimension, each 1 or more, to the nearest of the domain, those further in first. */
-static void mend(const struct map_moves *moves, int d, int64_t *bounds)
+static void map_moves_clamp(const struct map_moves *moves, int d, int64_t *bounds)
 {
 	const struct factors *factors = moves->space->factors[d];
 	int64_t left = map_moves_extent(moves, d);
@@ -109,7 +109,7 @@ struct mapping map_moves_adopt(const struct map_moves *moves, const struct mappi
 	for (int d = 0; d < dimension_count(moves); d++) {
 		int64_t bounds[FACTORS_LOOPS_MOST];
 		map_moves_bounds(moves, mapping, d, bounds);
-		mend(moves, d, bounds);
+		map_moves_clamp(moves, d, bounds);
 		space_set_factors(space, d, bounds, &out);
 	}
 	for (int i = 0; i < space->level_count; i++) {
@@ -172,7 +172,7 @@ static bool move_bound(
 	for (int i = 0; i < moves->space->level_count && others < extent; i++)
 		others *= i == move->from ? 1 : (wide)bounds[i];
 	bounds[move->from] = (int64_t)((extent + others - 1) / others);
-	mend(moves, d, bounds);
+	map_moves_clamp(moves, d, bounds);
 	return map_moves_set_bounds(moves, d, bounds, move->ahead, mapping);
 }
 
@@ -221,7 +221,7 @@ bool map_move(const struct map_moves *moves, const struct map_move *move, struct
 	return false;
 }
 
-static int below(struct random *random, int bound)
+static int random_factor_below(struct random *random, int bound)
 {
 	return (int)random_below(random, (uint64_t)bound);
 }
@@ -230,19 +230,21 @@ static int below(struct random *random, int bound)
 static struct map_move draw_bound(
 	const struct map_moves *moves, struct random *random, const struct mapping *mapping)
 {
-	struct map_move move = {.kind = MAP_MOVE_BOUND, .ahead = below(random, 2)};
+	struct map_move move = {.kind = MAP_MOVE_BOUND, .ahead = random_factor_below(random, 2)};
 	if (!moves->free_count)
 		return move;
-	int d = moves->free[below(random, moves->free_count)];
+	int d = moves->free[random_factor_below(random, moves->free_count)];
 	move.dimension = d;
-	move.from = moves->loops[d][below(random, moves->loop_count[d])];
-	move.level = moves->loops[d][below(random, moves->loop_count[d])];
+	move.from = moves->loops[d][random_factor_below(random, moves->loop_count[d])];
+	move.level = moves->loops[d][random_factor_below(random, moves->loop_count[d])];
 	int64_t give = bounds_at(moves, move.from, mapping)[d];
 	move.bound = bounds_at(moves, move.level, mapping)[d];
-	if (is_imperfect(moves, d) && below(random, 2))
-		move.bound += below(random, 2) ? 1 : -(move.bound > 1);
+	if (is_imperfect(moves, d) && random_factor_below(random, 2))
+		move.bound += random_factor_below(random, 2) ? 1 : -(move.bound > 1);
 	else if (give > 1)
-		move.bound *= below(random, 8) ? map_moves_prime(moves, random, d, give) : give;
+		move.bound *= random_factor_below(random, 8)
+				      ? map_moves_prime(moves, random, d, give)
+				      : give;
 	move.bound = number_min(move.bound, map_moves_extent(moves, d));
 	return move;
 }
@@ -251,19 +253,19 @@ static struct map_move map_moves_draw(
 	const struct map_moves *moves, struct random *random, const struct mapping *mapping)
 {
 	const struct space *space = moves->space;
-	int kind = below(random, 100);
+	int kind = random_factor_below(random, 100);
 	struct map_move move = {.kind = MAP_MOVE_KEEP};
 	if (kind < BOUNDS_PERCENT)
 		return draw_bound(moves, random, mapping);
-	move.level = below(random, space->level_count);
-	move.dimension = below(random, dimension_count(moves));
-	move.other = below(random, dimension_count(moves));
+	move.level = random_factor_below(random, space->level_count);
+	move.dimension = random_factor_below(random, dimension_count(moves));
+	move.other = random_factor_below(random, dimension_count(moves));
 	if (kind < BOUNDS_PERCENT + SWAPS_PERCENT)
 		move.kind = MAP_MOVE_SWAP;
 	else if (kind < BOUNDS_PERCENT + SWAPS_PERCENT + AXES_PERCENT || !space->free_count)
 		move.kind = MAP_MOVE_AXIS;
 	else
-		move.bit = below(random, space->free_count);
+		move.bit = random_factor_below(random, space->free_count);
 	return move;
 }
 
@@ -293,9 +295,9 @@ static bool draw_anew(const struct map_moves *moves, struct random *random, stru
 	int64_t bounds[FACTORS_LOOPS_MOST];
 	if (!moves->free_count)
 		return false;
-	int d = moves->free[below(random, moves->free_count)];
+	int d = moves->free[random_factor_below(random, moves->free_count)];
 	factors_draw(moves->space->factors[d], random, bounds);
-	return map_moves_set_bounds(moves, d, bounds, below(random, 2), mapping);
+	return map_moves_set_bounds(moves, d, bounds, random_factor_below(random, 2), mapping);
 }
 
 /* A prime factor of another dimension goes the way back: what a level holds stays about as large. */
@@ -305,8 +307,8 @@ static void give_back(const struct map_moves *moves, struct random *random,
 	struct map_move move = {.kind = MAP_MOVE_BOUND,
 		.from = first->level,
 		.level = first->from,
-		.ahead = below(random, 2)};
-	int at = below(random, moves->free_count);
+		.ahead = random_factor_below(random, 2)};
+	int at = random_factor_below(random, moves->free_count);
 	for (int i = 0; i < moves->free_count; i++) {
 		int d = moves->free[(at + i) % moves->free_count];
 		int64_t give = bounds_at(moves, move.from, mapping)[d];
@@ -323,7 +325,7 @@ static void give_back(const struct map_moves *moves, struct random *random,
 bool map_moves_step(const struct map_moves *moves, struct random *random, struct mapping *mapping)
 {
 	for (int i = 0; i < MOVE_TRIES; i++) {
-		if (below(random, 100) < ANEW_PERCENT) {
+		if (random_factor_below(random, 100) < ANEW_PERCENT) {
 			if (draw_anew(moves, random, mapping))
 				return true;
 			continue;
@@ -331,7 +333,7 @@ bool map_moves_step(const struct map_moves *moves, struct random *random, struct
 		struct map_move move = map_moves_draw(moves, random, mapping);
 		if (is_idle(moves, &move, mapping) || !map_move(moves, &move, mapping))
 			continue;
-		if (move.kind == MAP_MOVE_BOUND && below(random, EXCHANGES) == 0)
+		if (move.kind == MAP_MOVE_BOUND && random_factor_below(random, EXCHANGES) == 0)
 			give_back(moves, random, &move, mapping);
 		return true;
 	}

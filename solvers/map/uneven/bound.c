@@ -25,7 +25,7 @@ int64_t uneven_cover(const struct nest_view *view, int j, int d)
 }
 
 /* Temporal loops of this level and those inside, where a loop outside has fixed it. */
-static int64_t total(const struct nest_view *view, const struct uneven_part *part, int d)
+static int64_t nest_view_total(const struct nest_view *view, const struct uneven_part *part, int d)
 {
 	return part->level == view->frame->count
 		       ? nest_view_extent(view, d) / (int64_t)view->inside[part->level][d]
@@ -36,7 +36,7 @@ static int64_t nest_view_bound(
 	const struct nest_view *view, const struct uneven_part *part, int d, int64_t rest)
 {
 	if (!uneven_is_open(view, part, d))
-		return total(view, part, d) / rest;
+		return nest_view_total(view, part, d) / rest;
 	return number_ceil_div(uneven_cover(view, part->level, d), rest);
 }
 
@@ -82,7 +82,7 @@ bool uneven_clip(const struct nest_view *view, const struct uneven_part *part, i
 	int j = part->level;
 	bool open = uneven_is_open(view, part, d);
 	struct factor_domain factor = factor_of(view, j, d);
-	int64_t all = open ? uneven_cover(view, part->level, d) : total(view, part, d);
+	int64_t all = open ? uneven_cover(view, part->level, d) : nest_view_total(view, part, d);
 	if (j == 0)
 		*most = number_min(*most, 1);
 	if (first == d)
@@ -142,8 +142,8 @@ static double real_extent(const struct nest_view *view, int d)
 	return (double)view->frame->search->shape->dimensions[d].extent;
 }
 
-static double rounds(const struct nest_view *view, const double *cut, uint32_t relevant, int j,
-	double words, double whole)
+static double nest_view_rounds(const struct nest_view *view, const double *cut, uint32_t relevant,
+	int j, double words, double whole)
 {
 	double all = 1, least = 1;
 	for (int d = 0; d < view->frame->search->shape->dimension_count; d++) {
@@ -158,7 +158,7 @@ static double rounds(const struct nest_view *view, const double *cut, uint32_t r
 
 /* Returns the part of one dimension that may stay: the last round of a loop, where it is no more than half of
  * a round, can have a single iteration of one inside. */
-static double staying(const struct nest_view *view, const struct uneven_part *part, int d)
+static double nest_view_staying(const struct nest_view *view, const struct uneven_part *part, int d)
 {
 	double extent = real_extent(view, d), most = 0;
 	for (int j = view->frame->count - 1; j > part->level; j--) {
@@ -225,8 +225,9 @@ static void nest_view_pass(const struct nest_view *view, int k, struct word_flow
 {
 	int t = flow->t, c = view->chains[t].kept[k], p = view->chains[t].kept[k - 1];
 	uint32_t relevant = nest_view_space(view, t)->relevant;
-	flow->served[k] = rounds(view, flow->cut, relevant, p, flow->words, flow->whole);
-	flow->entering[k] = rounds(view, flow->cut, relevant, c, flow->words, flow->whole);
+	flow->served[k] = nest_view_rounds(view, flow->cut, relevant, p, flow->words, flow->whole);
+	flow->entering[k] =
+		nest_view_rounds(view, flow->cut, relevant, c, flow->words, flow->whole);
 }
 
 /* Follows a dataspace whose ranks have one dimension each. */
@@ -242,7 +243,7 @@ static void follow_plain(
 		if (!(relevant >> d & 1))
 			continue;
 		flow->words *= real_extent(view, d);
-		flow->whole *= real_extent(view, d) - staying(view, part, d);
+		flow->whole *= real_extent(view, d) - nest_view_staying(view, part, d);
 	}
 	for (int j = view->frame->count - 1; j >= 0 && j >= part->level; j--) {
 		if (j > part->level)
@@ -260,10 +261,10 @@ static void follow_plain(
 	static const double once[SHAPE_DIMENSIONS_MOST] = {
 		1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 	int innermost = view->chains[t].kept[last];
-	flow->multiplied =
-		view->direct
-			? rounds(view, once, relevant, innermost, flow->words, flow->words)
-			: rounds(view, flow->cut, relevant, innermost, flow->words, flow->whole);
+	flow->multiplied = view->direct ? nest_view_rounds(view, once, relevant, innermost,
+						  flow->words, flow->words)
+					: nest_view_rounds(view, flow->cut, relevant, innermost,
+						  flow->words, flow->whole);
 }
 
 /* Follows a dataspace whose tiles may overlap: every word enters once; a multiplier's word serves no more of them than
@@ -351,7 +352,7 @@ static double updates_that_read_pj(const struct nest_view *view, const struct wo
 }
 
 /* Exactly, what comes to a level inside the home is read there: updates, and sums that return. */
-static void written(
+static void nest_view_written(
 	const struct nest_view *view, const struct word_flow *flow, struct nest_sums *sums)
 {
 	int t = flow->t, last = view->chains[t].count - 1;
@@ -384,7 +385,7 @@ static void nest_view_add_space(
 		follow_plain(view, part, &flow);
 	else
 		follow_sliding(view, &flow);
-	(adds ? written : nest_view_read_only)(view, &flow, sums);
+	(adds ? nest_view_written : nest_view_read_only)(view, &flow, sums);
 }
 
 /* Words of a dataspace for each tile that instances of a storage level may have at a time. */

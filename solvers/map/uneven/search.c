@@ -24,7 +24,7 @@ int64_t uneven_padded_extent(int64_t extent)
 }
 
 /* The problem with extents whose factors divide. */
-static struct nest_search pad(struct arena *arena, const struct nest_search *search)
+static struct nest_search nest_search_pad(struct arena *arena, const struct nest_search *search)
 {
 	struct nest_search padded = *search;
 	struct shape *shape = arena_copy(arena, search->shape, sizeof *shape);
@@ -76,7 +76,7 @@ void uneven_padded(struct run *run, const struct nest_search *search, struct nes
 	if (!space_factors_count(search->space))
 		return;
 	struct arena *arena = arena_open();
-	struct nest_search uneven = *search, padded = pad(arena, search);
+	struct nest_search uneven = *search, padded = nest_search_pad(arena, search);
 	struct map_moves moves = map_moves_make(search->space);
 	struct answer answer =
 		nest_ask(run, "exact", &padded, 0, 1, ticks - ticks / LOCAL_SHARE + 1, arena);
@@ -176,7 +176,7 @@ static struct branch *new_branch(struct uneven_tree *tree)
 
 /* --- branches */
 
-static bool beaten(const struct uneven_tree *tree, const struct score *bound)
+static bool uneven_tree_beaten(const struct uneven_tree *tree, const struct score *bound)
 {
 	return frontier_beats(&tree->offers.kept, bound, NULL);
 }
@@ -189,14 +189,14 @@ static struct score uneven_tree_bound(struct uneven_tree *tree)
 }
 
 /* Keeps the part at hand for later, unless it is beaten or cannot fit. */
-static void push(struct uneven_tree *tree)
+static void uneven_tree_push(struct uneven_tree *tree)
 {
 	const struct uneven_part *part = &tree->part;
 	int count = dimension_count(tree), levels = tree->frame.count;
 	if (part->level > 0 && !nest_view_fits(&tree->view, part->level - 1, part->least))
 		return;
 	struct score bound = uneven_tree_bound(tree);
-	if (beaten(tree, &bound))
+	if (uneven_tree_beaten(tree, &bound))
 		return;
 	struct branch *branch = new_branch(tree);
 	if (!branch) {
@@ -287,7 +287,7 @@ static void uneven_tree_enter(struct uneven_tree *tree, int level)
 				&tree->view, part, d, first, &part->least[d], &part->most[d]);
 		}
 		if (some && !tree->stopped)
-			push(tree);
+			uneven_tree_push(tree);
 	}
 }
 
@@ -334,7 +334,7 @@ static bool uneven_tree_split(struct uneven_tree *tree)
 		part->least[d] = upper ? middle + 1 : least;
 		part->most[d] = upper ? most : middle;
 		if (uneven_clip(&tree->view, part, d, part->first, &part->least[d], &part->most[d]))
-			push(tree);
+			uneven_tree_push(tree);
 	}
 	return true;
 }
@@ -349,7 +349,7 @@ static int first_of(const struct uneven_part *part, int j, int count)
 }
 
 /* All orders of the level at hand, whose rests are chosen. */
-static void order(struct uneven_tree *tree)
+static void uneven_tree_order(struct uneven_tree *tree)
 {
 	struct uneven_part *part = &tree->part;
 	const struct space *space = tree->frame.search->space;
@@ -387,10 +387,10 @@ static void uneven_tree_expand(struct uneven_tree *tree, const struct branch *br
 {
 	uneven_tree_restore(tree, branch);
 	struct score bound = uneven_tree_bound(tree);
-	if (beaten(tree, &bound) || uneven_tree_split(tree))
+	if (uneven_tree_beaten(tree, &bound) || uneven_tree_split(tree))
 		return;
 	if (branch->level < tree->frame.count) {
-		order(tree);
+		uneven_tree_order(tree);
 		return;
 	}
 	uneven_choose(&tree->view, &tree->part);

@@ -310,7 +310,7 @@ static enum pack_outcome try_values(
 	return FAILED;
 }
 
-static enum pack_outcome branch(struct pack_search *search, int from, int to, int s)
+static enum pack_outcome pack_search_branch(struct pack_search *search, int from, int to, int s)
 {
 	size_t bottom = search->value_count;
 	if (search->depth == PACK_DEPTH_MOST)
@@ -341,7 +341,7 @@ static enum pack_outcome solve_sections(struct pack_search *search, int from, in
 		if (s < 0)
 			return DONE;
 		if (options > 1)
-			return branch(search, from, to, s);
+			return pack_search_branch(search, from, to, s);
 		if (options == 0) {
 			conflict_clear(conflict);
 			conflict_add(conflict, because_section(s));
@@ -799,7 +799,7 @@ static int find_unlawful(const struct pack_attempt *attempt)
 static enum verdict solve_choices(struct pack_attempt *attempt);
 
 /* Every choice of one child. */
-static enum verdict decide(struct pack_attempt *attempt, int child)
+static enum verdict pack_attempt_decide(struct pack_attempt *attempt, int child)
 {
 	const struct buffer *buffer = &attempt->question->packing->buffers[child];
 	enum verdict all = VERDICT_NO;
@@ -867,7 +867,7 @@ static enum verdict solve_choices(struct pack_attempt *attempt)
 		child = find_unlawful(attempt);
 	}
 	arena_close(arena);
-	return child < 0 ? status : decide(attempt, child);
+	return child < 0 ? status : pack_attempt_decide(attempt, child);
 }
 
 /* False if some child can take no slot that it must take. */

@@ -487,7 +487,7 @@ bool state_place(struct state *state, int i, int section)
 }
 
 /* An item that the conflict is about gives way to those because of which it is as it is. */
-static bool trace(struct conflict *conflict, const struct change *change)
+static bool conflict_trace(struct conflict *conflict, const struct change *change)
 {
 	if (!conflict || !conflict_has(conflict, change->index))
 		return !conflict;
@@ -512,7 +512,7 @@ bool state_undo(struct state *state, size_t trail_count)
 			continue;
 		}
 		assert(state->level[change.index] > change.before);
-		mattered |= trace(state->conflict, &change);
+		mattered |= conflict_trace(state->conflict, &change);
 		state->level[change.index] = change.before;
 		state->low[change.index] = change.before;
 		if (change.kind == LEVEL_ROSE)
@@ -534,7 +534,7 @@ static bool lives_in(const struct pack_item *item, int s)
 }
 
 /* The lowest that something outside section s could lift the item to. */
-static int64_t lifted(const struct state *state, int i, int s)
+static int64_t state_lifted(const struct state *state, int i, int s)
 {
 	const struct room *room = state->room;
 	int64_t lowest = PLACED;
@@ -576,7 +576,8 @@ bool state_leave_empty(struct state *state, int s)
 		int i = room->lives[k];
 		if (state->level[i] == PLACED)
 			continue;
-		int64_t low = state->level[i] == floor ? lifted(state, i, s) : state->level[i];
+		int64_t low =
+			state->level[i] == floor ? state_lifted(state, i, s) : state->level[i];
 		int64_t height = item_height(&room->items[i], s);
 		next = number_min(next, low);
 		second = number_min(second, number_max(height, least));
@@ -602,7 +603,7 @@ bool state_leave_empty(struct state *state, int s)
 			break;
 		}
 		good = state_raise(
-			state, i, number_min(lifted(state, i, s), above), because_empty(s));
+			state, i, number_min(state_lifted(state, i, s), above), because_empty(s));
 	}
 	good = state_settle(state, good, since);
 	assert(!good || state->floor[s] > floor);

@@ -97,7 +97,7 @@ static int by_load(const void *a, const void *b)
 
 /* Keeps the sections that are too large for the room, those with most load first while there is room for their
  * entries; returns how many it keeps. */
-static int limit(struct stay_sweep *sweep, size_t entries_most)
+static int stay_sweep_limit(struct stay_sweep *sweep, size_t entries_most)
 {
 	struct section *sections = sweep->sections;
 	struct load_of *order = arena_array(sweep->arena, struct load_of, sweep->section_count);
@@ -185,7 +185,7 @@ static void spill_rows_make(struct arena *arena, struct spill_model *model, size
 	struct stay_sweep sweep = {.arena = arena, .model = model};
 	stay_sweep_find_sections(&sweep);
 	stay_measure(&sweep);
-	model->row_count = limit(&sweep, entries_most);
+	model->row_count = stay_sweep_limit(&sweep, entries_most);
 	int *row_of = arena_array(arena, int, sweep.section_count + 1);
 	struct spill_row *rows = open_rows(&sweep, model->row_count, row_of);
 	fill_rows(&sweep, rows, row_of);
@@ -457,7 +457,7 @@ static void join_families(struct model_making *making)
 }
 
 /* Sizes and gains by what they have in common. */
-static void scale(struct model_making *making)
+static void model_making_scale(struct model_making *making)
 {
 	struct spill_model *model = making->model;
 	const struct packing *packing = model->packing;
@@ -503,7 +503,7 @@ struct spill_model *spill_model_make(
 	model->version_count = (int)making.versions.count;
 	model->pairs = making.pairs.at;
 	model->pair_count = (int)making.pairs.count;
-	scale(&making);
+	model_making_scale(&making);
 	spill_rows_make(arena, model, entries_most);
 	return model;
 }

@@ -96,7 +96,7 @@ double spill_prices_mean(const struct spill_prices *prices)
 
 static const double NOISE_LEAST = SPILL_NOISE_LEAST_PERCENT / 100.0;
 
-static double noise(struct spill_moves *moves)
+static double spill_moves_noise(struct spill_moves *moves)
 {
 	double part = (double)run_random(moves->run, 1 << 20) / (1 << 20);
 	double most = SPILL_NOISE_MOST_PERCENT / 100.0;
@@ -179,7 +179,7 @@ static void keep_pinned(struct spill_moves *moves, int item)
 }
 
 /* Something that is not kept, with a parent if it needs one; false: everything is. */
-static bool pin(struct spill_moves *moves)
+static bool spill_moves_pin(struct spill_moves *moves)
 {
 	int count = moves->model->item_count;
 	int at = count ? (int)run_random(moves->run, (uint64_t)count) : 0;
@@ -198,7 +198,7 @@ static bool pin(struct spill_moves *moves)
 
 /* Returns the kept item of least cost for the room that it frees in
  * this row, which is too full, and later ones; -1: none. */
-static int cheapest(struct spill_moves *moves, int row)
+static int spill_moves_cheapest(struct spill_moves *moves, int row)
 {
 	const struct spill_model *model = moves->model;
 	const struct spill_set *now = &moves->now;
@@ -216,7 +216,7 @@ static int cheapest(struct spill_moves *moves, int row)
 		double row_cost = -(double)spill_set_change(now, i), most = least * freed;
 		if (found >= 0 && row_cost * NOISE_LEAST >= most)
 			continue;
-		row_cost *= noise(moves);
+		row_cost *= spill_moves_noise(moves);
 		if (found >= 0 && row_cost >= most)
 			continue;
 		found = i;
@@ -226,11 +226,11 @@ static int cheapest(struct spill_moves *moves, int row)
 }
 
 /* False if pinned items alone are too much. */
-static bool relieve(struct spill_moves *moves)
+static bool spill_moves_relieve(struct spill_moves *moves)
 {
 	for (int r = moves->row; r < moves->row_end; r++)
 		while (moves->now.load[r] > moves->now.room) {
-			int i = cheapest(moves, r);
+			int i = spill_moves_cheapest(moves, r);
 			if (i < 0)
 				return false;
 			spill_moves_turn(moves, i);
@@ -285,7 +285,7 @@ void spill_moves_fill(struct spill_moves *moves, struct spill_set *set)
 	for (int i = 0; i < moves->model->item_count; i++)
 		if (!set->kept[i] && moves->model->items[i].gain > 0 && spill_set_has_room(set, i))
 			moves->ranks[count++] =
-				(struct spill_rank){moves->worth[i] * noise(moves), i};
+				(struct spill_rank){moves->worth[i] * spill_moves_noise(moves), i};
 	qsort(moves->ranks, (size_t)count, sizeof *moves->ranks, by_worth);
 	for (int k = 0; k < count; k++)
 		if (spill_set_has_room(set, moves->ranks[k].item))
@@ -306,8 +306,8 @@ static void rank_item(struct spill_moves *moves, int item, int *count)
 		return;
 	double part = spill_moves_rest(moves, item) / gain;
 	if (part > 0)
-		moves->ranks[(*count)++] =
-			(struct spill_rank){moves->worth[item] * part * noise(moves), item};
+		moves->ranks[(*count)++] = (struct spill_rank){
+			moves->worth[item] * part * spill_moves_noise(moves), item};
 }
 
 /* Ranks the items that may be chosen again: those that live in the rows that were touched. */
@@ -345,9 +345,9 @@ static bool make_move(struct spill_moves *moves, double allowed)
 	moves->row = moves->model->row_count;
 	moves->row_end = 0;
 	moves->move++;
-	if (!pin(moves))
+	if (!spill_moves_pin(moves))
 		return false;
-	bool good = relieve(moves);
+	bool good = spill_moves_relieve(moves);
 	if (good) {
 		drop_orphans(moves);
 		drop_some(moves);
@@ -441,7 +441,7 @@ static void spill_climb_try(struct spill_climb *climb, const bool *kept, uint64_
 }
 
 /* First fit, what gains most for its area first: what finds no place is no longer kept. */
-static void fit(struct spill_climb *climb, struct spill_set *set)
+static void spill_climb_fit(struct spill_climb *climb, struct spill_set *set)
 {
 	struct arena *arena = arena_open();
 	struct spill_question question = spill_question_make(arena, set->model, set->kept);
@@ -476,7 +476,7 @@ static struct spill_climb spill_climb_start(
 		.better = true}; /* nothing is kept, at worst */
 	struct spill_set *trial = &climb.trial;
 	spill_moves_fill(&climb.moves, trial);
-	fit(&climb, trial);
+	spill_climb_fit(&climb, trial);
 	spill_set_copy(&climb.best, trial);
 	for (int percent = 100; percent > 0; percent -= percent > 80 ? 2 : 10) {
 		if (!run_spend(run, 1))
@@ -650,7 +650,7 @@ struct spilling {
 };
 
 /* Weights that are lost when so much is gained. */
-static double lost(const struct spilling *spilling, int64_t gain)
+static double spilling_lost(const struct spilling *spilling, int64_t gain)
 {
 	const struct spill_model *model = spilling->model;
 	return (double)(model->all - gain * model->unit_gain);
@@ -664,19 +664,19 @@ static void spilling_offer(struct spilling *spilling)
 		.placement = spill_placement(run_arena(spilling->run), spilling->model,
 			spilling->climb.best.kept, spilling->climb.best_at)};
 	spilling->climb.better = false;
-	run_offer(spilling->run, &candidate, lost(spilling, spilling->climb.best.gain));
-	run_report(spilling->run, lost(spilling, spilling->climb.best.gain),
-		lost(spilling, spilling->most));
+	run_offer(spilling->run, &candidate, spilling_lost(spilling, spilling->climb.best.gain));
+	run_report(spilling->run, spilling_lost(spilling, spilling->climb.best.gain),
+		spilling_lost(spilling, spilling->most));
 }
 
 /* No set gains more than this, or than the best. */
-static void bound(struct spilling *spilling, int64_t most)
+static void spill_upper_bound(struct spilling *spilling, int64_t most)
 {
 	int64_t before = spilling->most;
 	spilling->most = number_min(before, number_max(most, spilling->climb.best.gain));
 	if (spilling->most < before)
-		run_report(spilling->run, lost(spilling, spilling->climb.best.gain),
-			lost(spilling, spilling->most));
+		run_report(spilling->run, spilling_lost(spilling, spilling->climb.best.gain),
+			spilling_lost(spilling, spilling->most));
 }
 
 static bool is_done(const struct spilling *spilling)
@@ -724,7 +724,7 @@ static int64_t spilling_bound(const struct spilling *spilling, const struct milp
 }
 
 /* Asks the packer about a set, longer and longer, and cuts it off if it does not pack. */
-static void decide(struct spilling *spilling, const bool *kept)
+static void spilling_decide(struct spilling *spilling, const bool *kept)
 {
 	struct spill_question question =
 		spill_question_make(spilling->arena, spilling->model, kept);
@@ -763,12 +763,12 @@ static void ask_master(struct spilling *spilling)
 		spill_master_make(arena, spilling->model, spilling->cuts.at, spilling->cuts.count);
 	struct milp_answer answer = milp_solve(master, &wishes, arena);
 	if (answer.status == PROOF_INFEASIBLE)
-		bound(spilling, 0);
+		spill_upper_bound(spilling, 0);
 	else if (answer.bound > -INFINITY)
-		bound(spilling, spilling_bound(spilling, &answer));
+		spill_upper_bound(spilling, spilling_bound(spilling, &answer));
 	spilling->spent |= answer.status == PROOF_NONE;
 	if (answer.status == PROOF_OPTIMAL && !is_done(spilling))
-		decide(spilling, spilling_read_kept(spilling, answer.values));
+		spilling_decide(spilling, spilling_read_kept(spilling, answer.values));
 	arena_close(arena);
 }
 
@@ -797,6 +797,7 @@ void spill_run(struct run *run, const struct problem *problem)
 			"the proof ends early: more than %d pairs of buffers that are kept live at the same "
 			"time, which no budget helps; split the table where few buffers live",
 			PACK_PAIRS_MOST);
-	run_prove(run, optimal ? PROOF_OPTIMAL : PROOF_BOUND, lost(&spilling, spilling.most));
+	run_prove(run, optimal ? PROOF_OPTIMAL : PROOF_BOUND,
+		spilling_lost(&spilling, spilling.most));
 	arena_close(arena);
 }

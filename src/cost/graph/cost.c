@@ -53,7 +53,8 @@ double energy_of_traffic(const struct arch *arch, const int64_t bytes[TRAFFIC_CO
 }
 
 /* The share that one of `times` has, in whole numbers. */
-static void divide(const struct nest_counts *all, int64_t times, struct nest_counts *out)
+static void nest_counts_divide(
+	const struct nest_counts *all, int64_t times, struct nest_counts *out)
 {
 	*out = (struct nest_counts){
 		.computes = all->computes / times,
@@ -75,7 +76,8 @@ static void divide(const struct nest_counts *all, int64_t times, struct nest_cou
 }
 
 /* Adds the energies of another nest to those of one, this often. */
-static void multiply(struct nest_score *score, double times, const struct nest_score *other)
+static void nest_score_multiply(
+	struct nest_score *score, double times, const struct nest_score *other)
 {
 	score->compute_pj = score->compute_pj * times + other->compute_pj;
 	score->energy_pj = score->energy_pj * times + other->energy_pj;
@@ -117,13 +119,13 @@ int64_t energy_of_nests(
 	*score = (struct nest_score){0};
 	if (times < 1)
 		return 0;
-	divide(all, times, &one);
+	nest_counts_divide(all, times, &one);
 	struct nest_counts last = find_last(all, &one, times);
 	bool alike = nest_totals_equal(&one, &last);
 	if (!alike)
 		nest_derive(model, &last, &other);
 	nest_derive(model, &one, score);
-	multiply(score, (double)(alike ? times : times - 1), &other);
+	nest_score_multiply(score, (double)(alike ? times : times - 1), &other);
 	return times;
 }
 

@@ -71,7 +71,7 @@ double latency_compulsory_bytes(const struct workload *workload, int tensor)
 }
 
 /* True if two values of a loop touch a common index, because another loop reaches as far as one step of it. */
-static bool overlaps(const struct op *op, const struct affine *index)
+static bool op_overlaps(const struct op *op, const struct affine *index)
 {
 	for (int l = 0; l < op->loop_count; l++)
 		for (int k = 0; k < op->loop_count; k++) {
@@ -93,7 +93,7 @@ static bool is_too_large(
 	double bytes = STICK_BYTES;
 	for (int d = 0; d < layout->rank; d++) {
 		bool counts = layout->part[d] == PART_WHOLE || layout->part[d] == PART_STICK_OUTER;
-		if (counts && overlaps(op, &access->host[layout->host_dim[d]]))
+		if (counts && op_overlaps(op, &access->host[layout->host_dim[d]]))
 			bytes *= (double)layout->size[d];
 	}
 	return bytes > (double)arch_lx_capacity(arch);

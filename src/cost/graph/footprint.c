@@ -154,7 +154,7 @@ struct inner_sums inner_cost_sums(const struct inner_cost *inner)
 }
 
 /* Is there a tile of which a part is padding? */
-static bool leaves(const struct loopnest *nest, const struct footprint_dim *dim)
+static bool tile_leaves_extent(const struct loopnest *nest, const struct footprint_dim *dim)
 {
 	int64_t low = dim->host->offset, high = low;
 	for (uint32_t rest = dim->loops; rest; rest &= rest - 1) {
@@ -182,7 +182,7 @@ static void sort_dimensions(struct footprint *footprint)
 				alone = false;
 		int l = __builtin_ctz(dim->loops);
 		if (alone && steps_evenly(footprint->nest, dim, l) &&
-			!leaves(footprint->nest, dim)) {
+			!tile_leaves_extent(footprint->nest, dim)) {
 			dim->loop = l;
 			footprint->simple |= dim->loops;
 		} else {
@@ -454,7 +454,7 @@ int64_t staging_hops(const struct arch *arch, int root)
 }
 
 /* The slower of two; 0: unlimited. */
-static struct ratio slower(struct ratio a, struct ratio b)
+static struct ratio ratio_slower(struct ratio a, struct ratio b)
 {
 	if (!a.num || !b.num)
 		return a.num ? a : b;
@@ -467,10 +467,10 @@ static struct copying find_copying(const struct arch *arch)
 	struct copying copying = arch->copying;
 	struct storage_ports ports = storage_ports(&arch_hbm(arch)->store);
 	struct ratio link = copying.link.rate.num ? copying.link.rate : copying.out.rate;
-	struct ratio write = slower(ports.write, lx->fill_rate);
-	copying.in.rate = slower(copying.in.rate, slower(ports.read, lx->fill_rate));
-	copying.out.rate = slower(copying.out.rate, write);
-	copying.link.rate = slower(link, write);
+	struct ratio write = ratio_slower(ports.write, lx->fill_rate);
+	copying.in.rate = ratio_slower(copying.in.rate, ratio_slower(ports.read, lx->fill_rate));
+	copying.out.rate = ratio_slower(copying.out.rate, write);
+	copying.link.rate = ratio_slower(link, write);
 	return copying;
 }
 
@@ -532,7 +532,7 @@ static bool same_slice(const struct layout *layout, const struct holding *holdin
 	return true;
 }
 
-static void hold(
+static void footprint_hold(
 	struct holding *holding, const struct layout *layout, const struct view *view, int cores)
 {
 	for (int d = 0; d + 1 < layout->rank; d++)
@@ -597,7 +597,7 @@ static int find_sender(const struct relaying *relaying, int leader, int receiver
 }
 
 /* Boxes of a receiver: who sends them, and how far they go.  False: it does not get all of its slice. */
-static bool receive(struct relaying *relaying, int receiver)
+static bool relaying_receive(struct relaying *relaying, int receiver)
 {
 	int leader = relaying->to.leader[receiver], boxes = 0;
 	int64_t missing = 1;
@@ -628,7 +628,7 @@ static bool receive(struct relaying *relaying, int receiver)
 
 /* One box goes one way, to the furthest of its receivers, over `far` links from the first on: where it begins to
  * be on links counts, and where it ends to be. */
-static void send(
+static void relaying_send(
 	struct relaying *relaying, int sender, int64_t sticks, int64_t runs, int far, bool up)
 {
 	if (far == FAR_NONE)
@@ -670,15 +670,15 @@ static void send_all(struct relaying *relaying)
 			if (up == FAR_NONE && down == FAR_NONE)
 				continue;
 			sticks = relaying_overlap(relaying, s, q, &runs);
-			send(relaying, s, sticks, runs, up, true);
-			send(relaying, s, sticks, runs, down, false);
+			relaying_send(relaying, s, sticks, runs, up, true);
+			relaying_send(relaying, s, sticks, runs, down, false);
 		}
 	}
 	footprint_add_up(relaying->link_up, relaying->cores);
 	footprint_add_up(relaying->link_down, relaying->cores);
 }
 
-static int64_t most(const int64_t *values, int count)
+static int64_t footprint_most(const int64_t *values, int count)
 {
 	int64_t found = 0;
 	for (int i = 0; i < count; i++)
@@ -701,10 +701,10 @@ static bool find_price(
 	struct ratio per_run = ring_run(&arch->data_ring, relaying->parts), rate;
 	int64_t *drained = out->counts.bytes[0], *filled = out->counts.bytes[1];
 	out->parts = relaying->parts;
-	out->runs = number_max(
-		most(relaying->sent, relaying->cores), most(relaying->received, relaying->cores));
-	out->link = footprint_cycles(number_max(most(relaying->link_up, relaying->cores),
-					     most(relaying->link_down, relaying->cores)),
+	out->runs = number_max(footprint_most(relaying->sent, relaying->cores),
+		footprint_most(relaying->received, relaying->cores));
+	out->link = footprint_cycles(number_max(footprint_most(relaying->link_up, relaying->cores),
+					     footprint_most(relaying->link_down, relaying->cores)),
 		arch->data_ring.rate, &fits);
 	for (int c = 0; c < relaying->cores; c++)
 		out->port = number_max(out->port,
@@ -730,10 +730,10 @@ bool relayout_price(const struct arch *arch, const struct layout *layout, const 
 		return false;
 	memset(relaying.up, FAR_NONE, sizeof relaying.up);
 	memset(relaying.down, FAR_NONE, sizeof relaying.down);
-	hold(&relaying.from, layout, from, relaying.cores);
-	hold(&relaying.to, layout, to, relaying.cores);
+	footprint_hold(&relaying.from, layout, from, relaying.cores);
+	footprint_hold(&relaying.to, layout, to, relaying.cores);
 	for (int c = 0; c < relaying.cores; c++)
-		if (relaying.to.leader[c] >= 0 && !receive(&relaying, c))
+		if (relaying.to.leader[c] >= 0 && !relaying_receive(&relaying, c))
 			return false;
 	send_all(&relaying);
 	for (int c = 0; c < relaying.cores; c++)

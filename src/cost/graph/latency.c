@@ -201,7 +201,7 @@ static int64_t planes_apart(const struct workload *workload, const struct access
 
 /* True if an operand of a map is read again while another one goes on: one value for all elements only where the
  * planes of the result lie plane_span apart. */
-static bool repeats(const struct traffic_op *op)
+static bool traffic_op_repeats(const struct traffic_op *op)
 {
 	const struct op *map = op->op;
 	uint32_t all = 0, common = UINT32_MAX;
@@ -430,7 +430,7 @@ int64_t latency_moved(const struct arch *arch, const struct moved *moved, bool *
 static struct ratio traffic_op_find_turn(const struct traffic_op *op, bool *fits)
 {
 	const struct storage_level *hbm = arch_hbm(op->arch);
-	struct ratio turn = repeats(op) ? hbm->turn_repeated : hbm->turn, more;
+	struct ratio turn = traffic_op_repeats(op) ? hbm->turn_repeated : hbm->turn, more;
 	if (op->op->primitive->kind == OP_RESTICKIFY)
 		return hbm->turn_restickify;
 	int64_t lanes = arch_lanes(op->arch, arch_cores(op->arch));
@@ -513,7 +513,7 @@ void latency_add_inside(struct core_work *work, const struct arch *arch,
 	add_share(work, arch, op, &share, fits);
 }
 
-static void raise(int64_t *most, int64_t cycles)
+static void latency_raise_to(int64_t *most, int64_t cycles)
 {
 	*most = number_max(*most, cycles);
 }
@@ -524,11 +524,12 @@ void latency_raise(
 	const struct storage_level *lx = arch_lx(arch);
 	int64_t read, write;
 	memory_cycles(&lx->store, work->lx_read, work->lx_write, &read, &write, fits);
-	raise(&resources[RESOURCE_FILL], cycles_of(work->fill, lx->fill_rate, fits));
-	raise(&resources[RESOURCE_LX_READ], read);
-	raise(&resources[RESOURCE_LX_WRITE], write);
-	raise(&resources[RESOURCE_COMPUTE], work->compute_cycles);
-	raise(&resources[RESOURCE_RING], cycles_of(work->link, arch->reduce_ring.rate, fits));
+	latency_raise_to(&resources[RESOURCE_FILL], cycles_of(work->fill, lx->fill_rate, fits));
+	latency_raise_to(&resources[RESOURCE_LX_READ], read);
+	latency_raise_to(&resources[RESOURCE_LX_WRITE], write);
+	latency_raise_to(&resources[RESOURCE_COMPUTE], work->compute_cycles);
+	latency_raise_to(
+		&resources[RESOURCE_RING], cycles_of(work->link, arch->reduce_ring.rate, fits));
 }
 
 /* `last` is the op of the last step; NULL: one that nothing is known of. */
@@ -643,6 +644,6 @@ bool latency_phase(const struct plan *plan, const struct counts *counts,
 		find_hbm(plan, counts, own, NULL, phase, &fits);
 	}
 	for (int r = 0; r < RESOURCE_COUNT; r++)
-		raise(&phase->cycles, phase->resource[r]);
+		latency_raise_to(&phase->cycles, phase->resource[r]);
 	return fits;
 }

@@ -798,7 +798,7 @@ static bool is_least(const struct loopnest *nest, const int64_t *slots, int64_t 
 }
 
 /* Bytes of all cores, or of those with the slots of one core; `fetches`: the boxes that an op reads from HBM, too. */
-static bool count(const struct traffic_op *traffic, const int64_t *slots, int64_t core,
+static bool traffic_op_count(const struct traffic_op *traffic, const int64_t *slots, int64_t core,
 	bool fetches, struct step_count *out)
 {
 	bool fits = true;
@@ -828,7 +828,7 @@ static bool count(const struct traffic_op *traffic, const int64_t *slots, int64_
 
 bool traffic_count(const struct traffic_op *traffic, struct step_count *out)
 {
-	bool fits = count(traffic, NULL, 0, true, out);
+	bool fits = traffic_op_count(traffic, NULL, 0, true, out);
 	if (traffic->inner && traffic->inner->model)
 		out->nests = &traffic->inner->all;
 	return fits;
@@ -839,10 +839,10 @@ static bool count_core(
 {
 	int64_t slots[OP_LOOPS_MOST] = {0};
 	if (traffic->op->primitive->kind == OP_BROADCAST && core == 0)
-		return count(traffic, slots, core, fetches, out);
+		return traffic_op_count(traffic, slots, core, fetches, out);
 	if (core < traffic->nest.cores) {
 		loopnest_slots(&traffic->nest, core, slots);
-		return count(traffic, slots, core, fetches, out);
+		return traffic_op_count(traffic, slots, core, fetches, out);
 	}
 	*out = (struct step_count){0};
 	return true;

@@ -583,7 +583,7 @@ static const char *explanation_level_name(const struct explanation *x, int level
 	return level < 0 ? hierarchy->compute_name : hierarchy->levels[level].name;
 }
 
-static bool passes(const struct explanation *x, int level)
+static bool explanation_passes(const struct explanation *x, int level)
 {
 	return nest_passes(x->model, x->loops, level, x->t);
 }
@@ -629,7 +629,7 @@ static struct explained_passage find_passage(const struct explanation *x, int ch
 }
 
 /* "1 word", "8 words" */
-static const char *amount(struct explanation *x, int64_t count, const char *thing)
+static const char *explanation_amount(struct explanation *x, int64_t count, const char *thing)
 {
 	return arena_format(x->text.arena, "%" PRId64 " %s%s", count, thing, count == 1 ? "" : "s");
 }
@@ -677,7 +677,7 @@ static void add_tile(struct explanation *x, const struct explained_passage *pass
 		text_add(&x->text, "%s%" PRId64, k ? " x " : "", extent);
 	}
 	text_add(&x->text, "%s%s\n", x->space->rank_count ? " = " : "",
-		amount(x, passage->words, "word"));
+		explanation_amount(x, passage->words, "word"));
 }
 
 static void explanation_add_loop(struct explanation *x, const struct nest_loop *loop, int *count)
@@ -706,7 +706,8 @@ static void add_moves(struct explanation *x, const struct explained_passage *pas
 		explanation_add_loop(x, &loops->at[k], &count);
 	}
 	if (count)
-		text_add(&x->text, ", innermost first: %s\n", amount(x, passage->moves, "time"));
+		text_add(&x->text, ", innermost first: %s\n",
+			explanation_amount(x, passage->moves, "time"));
 	else
 		text_add(&x->text, "    moves once, at the start\n");
 }
@@ -726,12 +727,12 @@ static void add_sharing(struct explanation *x, const struct explained_passage *p
 				x->model->shape->dimensions[loops->at[k].dimension].name,
 				loops->at[k].bound,
 				is_relevant(x, &loops->at[k]) ? "" : " (the same words)");
-	text_add(&x->text, "; %s of %" PRId64 "\n", amount(x, passage->groups, "group"),
+	text_add(&x->text, "; %s of %" PRId64 "\n", explanation_amount(x, passage->groups, "group"),
 		children / passage->groups);
 }
 
 /* Why a count is not the product. */
-static const char *reason(const struct explanation *x, int64_t less)
+static const char *explanation_reason(const struct explanation *x, int64_t less)
 {
 	for (int i = 0; less > 0 && i < x->model->hierarchy->level_count; i++)
 		if (x->counts->at[i][x->t].links == less)
@@ -750,9 +751,10 @@ static void explanation_add_sum(struct explanation *x, int64_t product, bool fit
 		text_add(&x->text, " = %" PRId64 "\n", counted);
 	else if (fits)
 		text_add(&x->text, " = %" PRId64 "; counted are %" PRId64 ": %s\n", product,
-			counted, reason(x, product - counted));
+			counted, explanation_reason(x, product - counted));
 	else
-		text_add(&x->text, "; counted are %" PRId64 ": %s\n", counted, reason(x, 0));
+		text_add(&x->text, "; counted are %" PRId64 ": %s\n", counted,
+			explanation_reason(x, 0));
 }
 
 /* Words that the children hand on among themselves. */
@@ -772,20 +774,20 @@ static void add_product(struct explanation *x, const struct explained_passage *p
 	bool plain = !passage->window;
 	text_add(&x->text, "    %s at %s = ", what, explanation_level_name(x, level));
 	if (plain)
-		text_add(&x->text, "%s x %s", amount(x, passage->moves, "move"),
-			amount(x, passage->words, "word"));
+		text_add(&x->text, "%s x %s", explanation_amount(x, passage->moves, "move"),
+			explanation_amount(x, passage->words, "word"));
 	else
-		text_add(&x->text, "%s", amount(x, passage->entering, "word"));
+		text_add(&x->text, "%s", explanation_amount(x, passage->entering, "word"));
 	if (level == passage->parent)
-		text_add(&x->text, " x %s", amount(x, groups, "group"));
-	text_add(&x->text, " x %s", amount(x, instances, "instance"));
+		text_add(&x->text, " x %s", explanation_amount(x, groups, "group"));
+	text_add(&x->text, " x %s", explanation_amount(x, instances, "instance"));
 	if (level == passage->parent && x->loops->perfect && fits && product > counted &&
 		!links_of(x, passage) && counted % (passage->entering * instances) == 0)
 		text_add(&x->text,
 			" = %" PRId64 "; counted are %" PRId64
 			", %s: those with the same tile share\n",
 			product, counted,
-			amount(x, counted / (passage->entering * instances), "group"));
+			explanation_amount(x, counted / (passage->entering * instances), "group"));
 	else
 		explanation_add_sum(x, product, fits, counted);
 }
@@ -909,7 +911,7 @@ static void explain_updates(struct explanation *x, const struct explained_passag
 static void add_passed(struct explanation *x, const struct explained_passage *passage)
 {
 	for (int i = passage->child + 1; i < passage->parent; i++)
-		if (passes(x, i))
+		if (explanation_passes(x, i))
 			text_add(&x->text,
 				"    no_coalesce at %s: what passes counts there as well\n",
 				explanation_level_name(x, i));

@@ -94,7 +94,7 @@ static void contexts_describe(const struct finder *finder, int time, struct nest
 	context->last[time] = nest_indices_from(digits, finder->extent, context->base[time] + last);
 }
 
-static bool same(
+static bool finder_same(
 	const struct finder *finder, const struct nest_context *a, const struct nest_context *b)
 {
 	for (int time = 0; time < finder->turn->times; time++) {
@@ -109,7 +109,7 @@ static bool same(
 	return true;
 }
 
-static void note(struct finder *finder, const struct prefix *prefix)
+static void finder_note(struct finder *finder, const struct prefix *prefix)
 {
 	struct nest_contexts *contexts = finder->contexts;
 	struct nest_context context = {.count = prefix->count};
@@ -118,7 +118,7 @@ static void note(struct finder *finder, const struct prefix *prefix)
 		contexts_describe(finder, time, &context);
 	}
 	for (int i = 0; i < contexts->count; i++)
-		if (same(finder, &contexts->at[i], &context)) {
+		if (finder_same(finder, &contexts->at[i], &context)) {
 			contexts->at[i].count += context.count;
 			return;
 		}
@@ -132,8 +132,8 @@ static void note(struct finder *finder, const struct prefix *prefix)
 static void finder_run(struct finder *finder, int i, const struct prefix *prefix);
 
 /* Digit i stands so at the times, in `count` ways; goes on with the next. */
-static void stand(struct finder *finder, int i, const struct prefix *prefix, const int64_t *value,
-	int64_t count)
+static void finder_place_digit(struct finder *finder, int i, const struct prefix *prefix,
+	const int64_t *value, int64_t count)
 {
 	const struct nest_digit *digit = &finder->digits->at[i];
 	struct prefix next = *prefix;
@@ -167,7 +167,7 @@ static void stand_anywhere(struct finder *finder, int i, const struct prefix *pr
 				if (mark > at && mark < next)
 					next = mark;
 		const int64_t value[] = {at + ahead, at, at - behind};
-		stand(finder, i, prefix, value, next - at);
+		finder_place_digit(finder, i, prefix, value, next - at);
 	}
 }
 
@@ -176,7 +176,7 @@ static void finder_run(struct finder *finder, int i, const struct prefix *prefix
 	const struct nest_turn *turn = finder->turn;
 	static const int64_t zeros[NEST_TIMES];
 	if (i == finder->digits->count) {
-		note(finder, prefix);
+		finder_note(finder, prefix);
 		return;
 	}
 	const struct nest_digit *digit = &finder->digits->at[i];
@@ -189,7 +189,7 @@ static void finder_run(struct finder *finder, int i, const struct prefix *prefix
 		return;
 	}
 	if (digit->loop < finder->passage->pace) {
-		stand(finder, i, prefix, zeros, 1);
+		finder_place_digit(finder, i, prefix, zeros, 1);
 		return;
 	}
 	/* Loops inside the one that goes on were at their ends before, and are at 0. */
@@ -205,21 +205,21 @@ static void finder_run(struct finder *finder, int i, const struct prefix *prefix
 		if (is_reset && ends[NEST_BEFORE] > 0)
 			return;
 		value[NEST_NOW] = ahead;
-		stand(finder, i, prefix, value, 1);
+		finder_place_digit(finder, i, prefix, value, 1);
 	} else if (was_reset && is_reset) {
 		if (ends[NEST_BEFORE] > 0)
 			return;
 		value[NEST_EARLIER] = ends[NEST_EARLIER];
-		stand(finder, i, prefix, value, 1);
+		finder_place_digit(finder, i, prefix, value, 1);
 	} else if (was_reset) {
 		value[NEST_NOW] = ahead;
 		value[NEST_EARLIER] = ends[NEST_EARLIER];
-		stand(finder, i, prefix, value, 1);
+		finder_place_digit(finder, i, prefix, value, 1);
 	} else if (is_reset) {
 		value[NEST_BEFORE] = ends[NEST_BEFORE];
 		value[NEST_EARLIER] = value[NEST_BEFORE] - behind;
 		if (value[NEST_EARLIER] >= 0)
-			stand(finder, i, prefix, value, 1);
+			finder_place_digit(finder, i, prefix, value, 1);
 	} else {
 		stand_anywhere(finder, i, prefix, behind, digit->bound - 1 - ahead, ahead, behind);
 	}
@@ -305,7 +305,7 @@ static int64_t contexts_sum(const struct sum *sum, int64_t a, int64_t b)
 /* --- one dimension */
 
 /* Words of a box of this many indices of dimension d: its part of the product. */
-static int64_t box(const struct sum *sum, int d, int64_t indices)
+static int64_t sum_box(const struct sum *sum, int d, int64_t indices)
 {
 	int64_t words = 1;
 	for (int r = 0; r < sum->space->rank_count; r++) {
@@ -318,11 +318,11 @@ static int64_t box(const struct sum *sum, int d, int64_t indices)
 }
 
 /* The same of the cover's boxes in this many indices. */
-static int64_t covered(const struct sum *sum, int d, int64_t indices)
+static int64_t sum_covered(const struct sum *sum, int d, int64_t indices)
 {
 	int64_t width = sum->cover < 0 ? 1 : sum->passage->loops->tile[sum->cover][d];
-	int64_t words = sum_mul(sum, indices / width, box(sum, d, width));
-	return indices % width ? contexts_sum(sum, words, box(sum, d, indices % width)) : words;
+	int64_t words = sum_mul(sum, indices / width, sum_box(sum, d, width));
+	return indices % width ? contexts_sum(sum, words, sum_box(sum, d, indices % width)) : words;
 }
 
 /* Digits in which the children of one group differ. */
@@ -344,8 +344,8 @@ static int64_t part_of_all(const struct sum *sum, int d, const struct nest_digit
 	struct nest_tally tally = nest_digits_count(digits, ~still);
 	if (!is_relevant(sum, d))
 		return tally.count;
-	int64_t words = sum_mul(sum, tally.count - tally.tail, covered(sum, d, digits->width));
-	return tally.tail ? contexts_sum(sum, words, covered(sum, d, digits->rest)) : words;
+	int64_t words = sum_mul(sum, tally.count - tally.tail, sum_covered(sum, d, digits->width));
+	return tally.tail ? contexts_sum(sum, words, sum_covered(sum, d, digits->rest)) : words;
 }
 
 /* Words of a relevant dimension that stay in one context, or of another the instances or groups that
@@ -355,7 +355,7 @@ static int64_t sum_stay(const struct sum *sum, int d, const struct nest_context 
 	int64_t now = context->children[NEST_NOW], before = context->children[NEST_BEFORE];
 	bool still = context->base[NEST_NOW] == context->base[NEST_BEFORE];
 	if (is_relevant(sum, d))
-		return now && still ? covered(sum, d, context->last[NEST_NOW]) : 0;
+		return now && still ? sum_covered(sum, d, context->last[NEST_NOW]) : 0;
 	if (sum->moving == DRAINS)
 		return before && before <= now;
 	return now && now <= before;
@@ -400,7 +400,7 @@ static void find_digits(const struct nest_passage *passage, struct nest_digits *
 		digits[d] = nest_digits_make(passage->model, passage->loops, d, passage->child);
 }
 
-static int64_t moved(const struct sum *sum)
+static int64_t sum_moved(const struct sum *sum)
 {
 	const struct nest_passage *passage = sum->passage;
 	int dimensions = passage->model->shape->dimension_count;
@@ -444,7 +444,7 @@ int64_t nest_imperfect_moved(
 	struct sum sum = sum_of(passage, moving, cover);
 	sum.level = level;
 	sum.split = split;
-	return moved(&sum);
+	return sum_moved(&sum);
 }
 
 /* Indices of the spatial loops from a level outwards that exist, the others at 0; with `steps`

@@ -250,7 +250,7 @@ static struct nest_count *count_at(const struct exact *x, const struct way *way,
 	return &x->counts->at[level][way->space];
 }
 
-static bool passes(const struct exact *x, const struct way *way, int level)
+static bool exact_passes(const struct exact *x, const struct way *way, int level)
 {
 	return nest_passes(x->model, x->loops, level, way->space);
 }
@@ -303,7 +303,7 @@ static void read_plain(struct exact *x, const struct way *way)
 	int64_t words = exact_mul(x, way->moves, way->words);
 	exact_counts_enter(x, way, exact_mul(x, words, nest_instances(x->loops, way->child)));
 	for (int i = way->child + 1; i <= way->parent; i++)
-		if (i == way->parent || passes(x, way, i))
+		if (i == way->parent || exact_passes(x, way, i))
 			exact_serve(x, way, i,
 				exact_mul(x, words,
 					nest_instances(x->loops, i) *
@@ -338,7 +338,7 @@ static void read_imperfect_sliding(struct exact *x, const struct way *way)
 	bool links = nest_has_links(&passage);
 	struct nest_windows windows = {0};
 	for (int i = way->child + 1; i <= way->parent && x->countable; i++) {
-		if (i != way->parent && !passes(x, way, i))
+		if (i != way->parent && !exact_passes(x, way, i))
 			continue;
 		/* The words that pass on the way depend on neighbours of other instances there. */
 		x->countable &= i == way->parent || !links;
@@ -358,7 +358,7 @@ static void read_sliding(struct exact *x, const struct way *way)
 		return;
 	exact_counts_enter(x, way, exact_mul(x, slide.words, nest_instances(x->loops, way->child)));
 	for (int i = way->child + 1; i <= way->parent; i++) {
-		if (i != way->parent && !passes(x, way, i))
+		if (i != way->parent && !exact_passes(x, way, i))
 			continue;
 		exact_serve(x, way, i,
 			exact_mul(x, nest_slide_groups(&slide, i), nest_instances(x->loops, i)));
@@ -372,7 +372,7 @@ static void read_imperfect(struct exact *x, const struct way *way)
 	struct nest_passage passage = passage_of(x, way);
 	exact_counts_enter(x, way, nest_imperfect_moved(&passage, ENTERING, 0, false, way->child));
 	for (int i = way->child + 1; i <= way->parent; i++)
-		if (i == way->parent || passes(x, way, i))
+		if (i == way->parent || exact_passes(x, way, i))
 			exact_serve(x, way, i,
 				nest_imperfect_moved(&passage, GROUPS, i, true, way->child));
 }
@@ -400,7 +400,7 @@ static int outer_pace(const struct exact *x, const struct way *into, int pace)
 	return own > pace ? own : pace;
 }
 
-static bool outlasts(const struct exact *x, const struct way *way)
+static bool exact_outlasts(const struct exact *x, const struct way *way)
 {
 	struct way into = *way;
 	into.child = way->parent;
@@ -457,7 +457,7 @@ static int64_t empty_again(const struct exact *x, const struct way *way, int lev
 	return indices;
 }
 
-static void drain(struct exact *x, const struct way *way, int level, int64_t words)
+static void exact_drain(struct exact *x, const struct way *way, int level, int64_t words)
 {
 	exact_sum_more(x, &count_at(x, way, level)->reads, words);
 	exact_sum_more(x, &count_at(x, way, level)->drains, words);
@@ -469,15 +469,15 @@ static void write_back(
 {
 	struct nest_count *parent = count_at(x, way, way->parent);
 	exact_sum_more(x, &parent->reads, returned);
-	drain(x, way, way->parent, -returned);
+	exact_drain(x, way, way->parent, -returned);
 	if (x->model->hierarchy->levels[way->parent].rmw_first_update & way->bit)
 		exact_sum_more(x, &parent->reads, first_updates);
 	if (way->child >= 0) {
 		exact_sum_more(x, &count_at(x, way, way->child)->fills, returned);
-		drain(x, way, way->child, returned);
+		exact_drain(x, way, way->child, returned);
 	}
 	for (int i = way->child + 1; i < way->parent; i++)
-		if (passes(x, way, i)) {
+		if (exact_passes(x, way, i)) {
 			exact_sum_more(x, &count_at(x, way, i)->fills, returned);
 			exact_sum_more(x, &count_at(x, way, i)->reads, returned);
 		}
@@ -488,7 +488,7 @@ static void exact_update(
 	struct exact *x, const struct way *way, int level, int64_t words, int64_t empty)
 {
 	exact_sum_more(x, &count_at(x, way, level)->updates, words);
-	drain(x, way, level, level == x->loops->home[way->space] ? words - empty : words);
+	exact_drain(x, way, level, level == x->loops->home[way->space] ? words - empty : words);
 }
 
 static void write_plain(struct exact *x, const struct way *way)
@@ -500,12 +500,13 @@ static void write_plain(struct exact *x, const struct way *way)
 	int64_t groups = above * groups_below(x, way, way->parent, way->child < 0);
 	int64_t empty = empty_indices(x, way, way->parent, pace_of(x, way)) / indices;
 	/* If the child outlasts the parent's stays, it updates the last before it moves. */
-	int64_t updated =
-		outlasts(x, way) ? way->moves * empty_again(x, way, way->parent) / indices : empty;
+	int64_t updated = exact_outlasts(x, way)
+				  ? way->moves * empty_again(x, way, way->parent) / indices
+				  : empty;
 	write_back(x, way, exact_mul(x, groups - empty, way->words),
 		exact_mul(x, updated, way->words));
 	for (int i = way->child + 1; i <= way->parent; i++)
-		if (i == way->parent || passes(x, way, i))
+		if (i == way->parent || exact_passes(x, way, i))
 			exact_update(x, way, i,
 				exact_mul(x, way->words,
 					way->moves * nest_instances(x->loops, i) *
@@ -542,11 +543,11 @@ static void write_imperfect(struct exact *x, const struct way *way)
 	int64_t groups =
 		nest_imperfect_moved(&passage, GROUPS, way->parent, way->child < 0, way->child);
 	if (x->model->hierarchy->levels[way->parent].rmw_first_update & way->bit &&
-		outlasts(x, way))
+		exact_outlasts(x, way))
 		x->countable = false;
 	write_back(x, way, groups - empty, empty);
 	for (int i = way->child + 1; i <= way->parent; i++)
-		if (i == way->parent || passes(x, way, i))
+		if (i == way->parent || exact_passes(x, way, i))
 			exact_update(x, way, i,
 				nest_imperfect_moved(&passage, DRAINS, i, true, way->child), empty);
 }

@@ -379,7 +379,7 @@ bool nest_words(
 	return fits;
 }
 
-static enum nest_verdict refuse(
+static enum nest_verdict nest_score_refuse(
 	struct nest_score *score, enum nest_verdict verdict, int64_t asked, int64_t given)
 {
 	score->asked = asked;
@@ -464,7 +464,8 @@ static enum nest_verdict refuse_factors(const struct nest_model *model,
 	const struct mapping *mapping, int dimension, struct nest_score *score)
 {
 	score->dimension = dimension;
-	return refuse(score, NEST_FACTORS, product_of(model->hierarchy, mapping, dimension),
+	return nest_score_refuse(score, NEST_FACTORS,
+		product_of(model->hierarchy, mapping, dimension),
 		model->shape->dimensions[dimension].extent);
 }
 
@@ -484,7 +485,7 @@ static enum nest_verdict count_instances(
 		for (int k = 0; k < 3; k++)
 			if (asked[k] > given[k]) {
 				score->level = i;
-				return refuse(score, NEST_FANOUT, asked[k], given[k]);
+				return nest_score_refuse(score, NEST_FANOUT, asked[k], given[k]);
 			}
 		instances *= loops->fan[i];
 	}

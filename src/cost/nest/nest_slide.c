@@ -717,7 +717,7 @@ struct nest_windows nest_windows_count(const struct nest_passage *passage, int l
 }
 
 /* Everything of the tile but what is held of it. */
-static struct nest_entering without(
+static struct nest_entering tile_box_without(
 	int ranks, const struct tile_box *tile, const struct tile_box *held)
 {
 	struct nest_entering entering = {.any = true};
@@ -766,7 +766,7 @@ static struct nest_entering nest_entering_of(
 			held.low[r];
 		meets = held.width[r] > 0;
 	}
-	return meets ? without(ranks, tile, &held) : entering;
+	return meets ? tile_box_without(ranks, tile, &held) : entering;
 }
 
 static int64_t nest_entering_words(int ranks, const struct nest_entering *entering, bool *fits)

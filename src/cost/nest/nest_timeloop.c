@@ -91,7 +91,8 @@ static bool nest_block_serve(const struct nest_model *model, const struct nest_l
 	bool links, struct nest_served *out);
 
 /* Words of a box that the same box, moved, does not cover. */
-static int64_t uncovered(const int64_t *extent, const int64_t *step, int rank_count, int64_t words)
+static int64_t nest_timeloop_uncovered(
+	const int64_t *extent, const int64_t *step, int rank_count, int64_t words)
 {
 	int64_t shared = 1;
 	for (int r = 0; r < rank_count; r++) {
@@ -143,7 +144,8 @@ static void nest_moves_find(const struct nest_loops *loops, const struct dataspa
 			move->words = 0;
 		} else if (!first) {
 			first = move;
-			move->words = uncovered(extent, move->step, space->rank_count, out->tile);
+			move->words = nest_timeloop_uncovered(
+				extent, move->step, space->rank_count, out->tile);
 		} else {
 			bool on = equal_steps(move->step, first->step, space->rank_count);
 			move->words = on ? first->words : out->tile;
@@ -543,7 +545,7 @@ static void serve_instead(struct station *stations, int outer, int64_t fan)
 }
 
 /* Rounded; false for what no counter holds: a negative number, or one beyond exact doubles. */
-static bool rounded(double words, int64_t *out)
+static bool nest_timeloop_rounded(double words, int64_t *out)
 {
 	double whole = round(words);
 	if (!(whole >= 0 && whole < 0x1p53))
@@ -564,19 +566,20 @@ static bool take_counts(const struct nest_model *model, const struct nest_loops 
 	int64_t reads, fills, updates = 0;
 	bool fits;
 	if (!model->shape->spaces[t].written) {
-		fits = rounded(content + peer, &reads) && rounded(floor(share + peer), &fills);
+		fits = nest_timeloop_rounded(content + peer, &reads) &&
+		       nest_timeloop_rounded(floor(share + peer), &fills);
 	} else {
 		bool elided = !flags_have_space(level->rmw_first_update, t);
 		double part = elided ? station->part : 0;
 		bool passes = flags_have_space(level->no_coalesce, t) && !home;
 		double filled = home ? 0 : share + peer - part;
-		fits = rounded(content, &updates) &&
-		       rounded(content + peer - (passes ? 0 : part), &reads) &&
-		       rounded(passes ? content + peer : filled, &fills);
+		fits = nest_timeloop_rounded(content, &updates) &&
+		       nest_timeloop_rounded(content + peer - (passes ? 0 : part), &reads) &&
+		       nest_timeloop_rounded(passes ? content + peer : filled, &fills);
 	}
 	int64_t links = 0;
 	if (peer > 0)
-		fits &= rounded(stations[i + 1].links, &links);
+		fits &= nest_timeloop_rounded(stations[i + 1].links, &links);
 	int64_t instances = loops->instances[i];
 	out->links = links;
 	return fits && number_mul(reads, instances, &out->reads) &&

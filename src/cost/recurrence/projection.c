@@ -222,7 +222,7 @@ static bool find_bounds(const struct recurrence *recurrence, const int64_t *row,
 
 /* Time of the rows as one number: an inner row runs through all its extent at each step of the
  * next outer one. */
-static bool flatten(struct facts_work *work)
+static bool facts_work_flatten(struct facts_work *work)
 {
 	struct projection_facts *facts = work->facts;
 	int loops = work->recurrence->loop_count;
@@ -467,7 +467,7 @@ static int64_t point_time(const struct facts_work *work, const int64_t *point)
 	return time - work->facts->time.least;
 }
 
-static bool mark(uint64_t *bits, int64_t at)
+static bool projection_mark(uint64_t *bits, int64_t at)
 {
 	bool is_new = !(bits[at / 64] >> (at % 64) & 1);
 	bits[at / 64] |= UINT64_C(1) << (at % 64);
@@ -511,8 +511,8 @@ static bool count_points(struct facts_work *work)
 		first = number_min(first, time);
 		last = number_max(last, time);
 		facts->points++;
-		facts->pes += mark(places, pe);
-		if (mark(pairs, pe * facts->time.extent + time))
+		facts->pes += projection_mark(places, pe);
+		if (projection_mark(pairs, pe * facts->time.extent + time))
 			continue;
 		if (!facts->conflicts++)
 			meet_earlier(work, &point);
@@ -635,7 +635,7 @@ static bool find_facts(struct facts_work *work)
 	struct projection_facts *facts = work->facts;
 	const struct projection *projection = work->projection;
 	size_t row = sizeof *work->matrix;
-	if (!flatten(work)) {
+	if (!facts_work_flatten(work)) {
 		facts->time = (struct bounds){0};
 		return false;
 	}
@@ -713,7 +713,7 @@ static bool projection_combine(int64_t *a, int64_t x, const int64_t *b, int64_t 
 }
 
 /* Gauss and Jordan on the unknown columns; known ones come along. */
-static bool eliminate(const struct reverse_work *work, struct mix *mixes)
+static bool reverse_work_eliminate(const struct reverse_work *work, struct mix *mixes)
 {
 	int done = 0;
 	for (int i = 0; i < work->recurrence->loop_count; i++) {
@@ -781,7 +781,7 @@ static bool divide_some(struct reverse_work *work, bool *fits)
 			reverse_divide(work, &mixes[r], loop);
 			return true;
 		}
-	*fits = eliminate(work, mixes);
+	*fits = reverse_work_eliminate(work, mixes);
 	for (int r = 0; *fits && r < work->row_count; r++)
 		if (count_unknown(work, mixes[r].loops, &loop) == 1) {
 			reverse_divide(work, &mixes[r], loop);

@@ -329,7 +329,7 @@ static struct pipeline pass_all(const struct course *course, int64_t staging)
 	return pipeline;
 }
 
-static wide larger(wide a, wide b)
+static wide broadcast_larger(wide a, wide b)
 {
 	return a > b ? a : b;
 }
@@ -350,7 +350,8 @@ static struct times time_copies(const struct course *course, int64_t staging)
 		.ping_pong = two.stored + sync,
 		.tiles = pipeline.stored + sync,
 		.unlimited = pipeline.unlimited + sync,
-		.bound = larger(pipeline.first + pipeline.stores, pipeline.loads + pipeline.last) +
+		.bound = broadcast_larger(
+				 pipeline.first + pipeline.stores, pipeline.loads + pipeline.last) +
 			 2 * sync,
 	};
 }
@@ -431,11 +432,11 @@ static wide add_handshake(const struct course *course, int64_t staging, wide end
 			continue;
 		wide one = ticks->out_latency + (wide)course->hops[r] * ticks->link_latency;
 		notice += one;
-		farthest = larger(farthest, one);
+		farthest = broadcast_larger(farthest, one);
 	}
 	if (pulls)
-		return larger(written + farthest + end, written + ticks->sync);
-	return larger(end, end - ticks->sync + notice + pipeline.loads);
+		return broadcast_larger(written + farthest + end, written + ticks->sync);
+	return broadcast_larger(end, end - ticks->sync + notice + pipeline.loads);
 }
 
 bool broadcast_time(const struct broadcast *broadcast, const struct topology *topology,

@@ -63,7 +63,7 @@ static int find_sender(const struct relayout *relayout, int rank, int holder, in
 }
 
 /* Intersects two slices; false: they do not meet. */
-static bool intersect(
+static bool relayout_intersect(
 	const struct relayout *relayout, int sender, int receiver, struct region *region)
 {
 	region->sticks = 1;
@@ -94,8 +94,8 @@ static int64_t count_runs(const struct relayout *relayout, const struct region *
 }
 
 /* The receiver joins those that get the same box from the sender the same way. */
-static void join(struct lowering *lowering, struct relayout *relayout, int sender, int receiver,
-	const struct region *region)
+static void lowering_join(struct lowering *lowering, struct relayout *relayout, int sender,
+	int receiver, const struct region *region)
 {
 	struct shipment *shipment = NULL;
 	int far;
@@ -122,9 +122,9 @@ static void find_shipments(
 		for (uint64_t s = relayout->from.holders; s; s &= s - 1) {
 			int holder = least_core(s);
 			if (first_holder(&relayout->from, region->rank, holder) != holder ||
-				!intersect(relayout, holder, receiver, region))
+				!relayout_intersect(relayout, holder, receiver, region))
 				continue;
-			join(lowering, relayout,
+			lowering_join(lowering, relayout,
 				find_sender(relayout, region->rank, holder, receiver), receiver,
 				region);
 			relayout->received[receiver] += count_runs(relayout, region);
@@ -135,7 +135,7 @@ static void find_shipments(
 	}
 }
 
-static void add(struct lowering *lowering, bool up, int core, const struct send *send)
+static void lowering_add(struct lowering *lowering, bool up, int core, const struct send *send)
 {
 	struct instruction *instruction;
 	queue_open(&lowering->queues, up ? ENGINE_UP : ENGINE_DOWN, UINT64_C(1) << core);
@@ -154,7 +154,7 @@ static void lowering_set_up(struct lowering *lowering, const struct relayout *re
 	for (int c = 0; c < relayout->cores; c++) {
 		send.runs = number_max(relayout->sent[c], relayout->received[c]);
 		if (send.runs > 0)
-			add(lowering, true, c, &send);
+			lowering_add(lowering, true, c, &send);
 	}
 	queue_sync(&lowering->queues, lowering->step.number);
 }
@@ -171,7 +171,7 @@ static const struct operand_box *place_region(struct lowering *lowering,
 	return box;
 }
 
-static void ship(
+static void lowering_ship(
 	struct lowering *lowering, const struct relayout *relayout, const struct shipment *shipment)
 {
 	int receiver = least_core(shipment->receivers);
@@ -181,7 +181,7 @@ static void ship(
 		.to = place_region(lowering, &shipment->region, 1, &relayout->to, receiver),
 		.receivers = shipment->receivers,
 	};
-	add(lowering, shipment->up, shipment->sender, &send);
+	lowering_add(lowering, shipment->up, shipment->sender, &send);
 }
 
 static int region_order(const struct region *a, const struct region *b)
@@ -224,7 +224,7 @@ static bool relayout_lower(struct lowering *lowering)
 	qsort(relayout->shipments.at, relayout->shipments.count, sizeof *relayout->shipments.at,
 		compare_shipments);
 	for (size_t i = 0; i < relayout->shipments.count; i++)
-		ship(lowering, relayout, &relayout->shipments.at[i]);
+		lowering_ship(lowering, relayout, &relayout->shipments.at[i]);
 	return !is_full(lowering);
 }
 
@@ -796,7 +796,7 @@ static int64_t least_of_step(const struct plan *plan, int step)
 }
 
 /* Is it too large for sure? */
-static bool exceeds(const struct plan *plan, uint64_t most)
+static bool plan_exceeds(const struct plan *plan, uint64_t most)
 {
 	for (int s = 0; s < plan->step_count; s++) {
 		int64_t least, iterations = run_iterations(plan_run(plan, s));
@@ -822,8 +822,8 @@ const struct program *lower_within(
 	const struct program *program = NULL;
 	int64_t overhead;
 	add_residents(lowering);
-	if (!exceeds(plan, lowering->most) && check_coordinates(lowering) && hbm_place(lowering) &&
-		count_overhead(lowering, &overhead) && lower_steps(lowering))
+	if (!plan_exceeds(plan, lowering->most) && check_coordinates(lowering) &&
+		hbm_place(lowering) && count_overhead(lowering, &overhead) && lower_steps(lowering))
 		program = make_program(lowering, overhead);
 	*refusal = (struct lower_refusal){lowering->why, lowering->step.number};
 	arena_close(scratch);

@@ -8,7 +8,7 @@ struct reserve {
 	int64_t address, used, alignment;
 };
 
-static bool take(struct reserve *reserve, int64_t size, int64_t *address)
+static bool reserve_take(struct reserve *reserve, int64_t size, int64_t *address)
 {
 	int64_t end;
 	if (!number_add(reserve->used, size, &end) || end > INT64_MAX - reserve->alignment)
@@ -49,7 +49,8 @@ static int64_t largest_box(
 	return box.sticks;
 }
 
-static bool changes(const struct step_state *step, const struct operand_projection *projection)
+static bool step_state_changes(
+	const struct step_state *step, const struct operand_projection *projection)
 {
 	for (uint32_t m = projection->loops; m; m &= m - 1) {
 		if (step->tiling.factor[__builtin_ctz(m)] > 1)
@@ -66,7 +67,7 @@ static bool take_slots(const struct step_state *step, const struct operand_proje
 	if (!number_mul(largest_box(step, projection), unit, &size))
 		return false;
 	for (int i = 0; i < count; i++) {
-		if (!take(reserve, size, &slots->address[i]))
+		if (!reserve_take(reserve, size, &slots->address[i]))
 			return false;
 	}
 	return true;
@@ -75,7 +76,7 @@ static bool take_slots(const struct step_state *step, const struct operand_proje
 static bool take_buffers(const struct step_state *step, const struct operand_projection *projection,
 	struct reserve *reserve, struct slots *slots)
 {
-	int count = changes(step, projection) ? SLOTS_MOST : 1;
+	int count = step_state_changes(step, projection) ? SLOTS_MOST : 1;
 	return take_slots(step, projection, STICK_BYTES, count, reserve, slots);
 }
 
@@ -85,7 +86,7 @@ static bool take_accumulators(
 	const struct operand_projection *projection = &output->projection;
 	int count = step->tiling.passes > 1 || step->adds_up;
 	if (output->ring)
-		count = changes(step, projection) ? SLOTS_MOST : 1;
+		count = step_state_changes(step, projection) ? SLOTS_MOST : 1;
 	return take_slots(
 		step, projection, accumulator_unit(output), count, reserve, &output->accumulators);
 }
@@ -166,7 +167,7 @@ static void staging_slide_cut(struct staging_slide *slide, int d, int64_t most)
 	slide->box.count[d] = (int32_t)number_min(most, left);
 }
 
-static void measure(struct staging_slide *slide)
+static void staging_slide_measure(struct staging_slide *slide)
 {
 	slide->box.sticks = 1;
 	for (int d = 0; d < slide->box.rank; d++)
@@ -186,7 +187,7 @@ static struct staging_slide slide_first(
 	if (slide.sliding.row_dim >= 0)
 		staging_slide_cut(&slide, slide.sliding.row_dim, staging->rows);
 	staging_slide_cut(&slide, slide.sliding.stick_dim, staging->sticks);
-	measure(&slide);
+	staging_slide_measure(&slide);
 	return slide;
 }
 
@@ -211,7 +212,7 @@ static bool slide_next(struct staging_slide *slide)
 	for (int d = slide->box.rank - 1; d >= 0 && !moved; d--)
 		if (d != sliding->row_dim && d != sliding->stick_dim)
 			moved = staging_slide_advance(slide, d, 1);
-	measure(slide);
+	staging_slide_measure(slide);
 	return moved;
 }
 
@@ -470,7 +471,7 @@ static void add_ring(struct lowering *lowering, int k)
 	instruction->combine = make_combine(lowering, k);
 }
 
-static void send(struct lowering *lowering, int k)
+static void lowering_send(struct lowering *lowering, int k)
 {
 	struct step_state *step = &lowering->step;
 	struct output *output = &step->output;
@@ -494,7 +495,7 @@ void output_end(struct lowering *lowering)
 		if (output->ring)
 			add_ring(lowering, k);
 		if (!output->resident)
-			send(lowering, k);
+			lowering_send(lowering, k);
 	}
 	output->finished++;
 }

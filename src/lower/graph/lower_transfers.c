@@ -207,7 +207,7 @@ void queue_open(struct queues *queues, enum engine engine, uint64_t mask)
 	queues->need_count = 0;
 }
 
-static void need(struct queues *queues, size_t number)
+static void queues_need(struct queues *queues, size_t number)
 {
 	queues->followed.at[number] = true;
 	queues->needs[queues->need_count++] = (uint32_t)number;
@@ -225,7 +225,7 @@ void queue_need(struct queues *queues, int core, int64_t number)
 	if (*known > (size_t)number)
 		return;
 	*known = (size_t)number + 1;
-	need(queues, (size_t)number);
+	queues_need(queues, (size_t)number);
 }
 
 static bool enter_queues(struct queues *queues, size_t number)
@@ -301,7 +301,7 @@ void queue_sync(struct queues *queues, int step)
 			if (tail)
 				mask |= UINT64_C(1) << c;
 			if (tail && !queues->followed.at[tail - 1])
-				need(queues, tail - 1);
+				queues_need(queues, tail - 1);
 		}
 	}
 	queues->mask = mask;
@@ -583,8 +583,8 @@ static void need_slot(struct lowering *lowering, struct supply *supply, int k)
 }
 
 /* One transfer to all classes of the list, whose box is at the same place. */
-static void fetch(struct lowering *lowering, struct supply *supply, const int *list, int count,
-	const struct operand_box *box)
+static void lowering_fetch(struct lowering *lowering, struct supply *supply, const int *list,
+	int count, const struct operand_box *box)
 {
 	struct queues *queues = &lowering->queues;
 	struct instruction *instruction;
@@ -652,7 +652,7 @@ bool supply_move(struct lowering *lowering, struct supply *supply)
 			list[members++] = j;
 			next[j] = NULL;
 		}
-		fetch(lowering, supply, list, members, box);
+		lowering_fetch(lowering, supply, list, members, box);
 		any = true;
 	}
 	supply->moves += any;

@@ -68,14 +68,14 @@ struct writer {
 	struct array(struct copy_instruction) list;
 };
 
-static void write(struct writer *writer, struct copy_instruction instruction)
+static void copy_writer_add(struct writer *writer, struct copy_instruction instruction)
 {
 	*array_add(writer->arena, &writer->list) = instruction;
 }
 
 static void write_flag(struct writer *writer, enum copy_kind kind, int flag)
 {
-	write(writer, (struct copy_instruction){.kind = kind, .flag = flag});
+	copy_writer_add(writer, (struct copy_instruction){.kind = kind, .flag = flag});
 }
 
 /* The program while it is written. */
@@ -153,22 +153,22 @@ enum { FULL, FREE, FLAGS_OF_TILE };
 static void write_load(
 	struct writer *in, const struct copy_leg *leg, int tile, int64_t chunk, int full)
 {
-	write(in, (struct copy_instruction){.kind = COPY_LOAD,
-			  .buffer = leg->from,
-			  .tile = tile,
-			  .chunk = chunk,
-			  .shift = leg->load_shift});
+	copy_writer_add(in, (struct copy_instruction){.kind = COPY_LOAD,
+				    .buffer = leg->from,
+				    .tile = tile,
+				    .chunk = chunk,
+				    .shift = leg->load_shift});
 	write_flag(in, COPY_SET, full);
 }
 
 static void write_store(
 	struct writer *out, const struct copy_leg *leg, int i, int tile, int64_t chunk)
 {
-	write(out, (struct copy_instruction){.kind = COPY_STORE,
-			   .buffer = leg->to + i,
-			   .tile = tile,
-			   .chunk = chunk,
-			   .shift = leg->store_shift});
+	copy_writer_add(out, (struct copy_instruction){.kind = COPY_STORE,
+				     .buffer = leg->to + i,
+				     .tile = tile,
+				     .chunk = chunk,
+				     .shift = leg->store_shift});
 }
 
 /* One tile: a flag after each store, all waited for at the end. */
@@ -228,10 +228,10 @@ static void write_reduce(struct copy_draft *draft, int tiles, struct writer *in,
 		const struct copy_leg own = {.from = 1 + (int)b->root};
 		if (chunk)
 			write_flag(in, COPY_WAIT, stored);
-		write(in, (struct copy_instruction){.kind = COPY_LOAD,
-				  .buffer = own.from,
-				  .tile = tiles,
-				  .chunk = chunk});
+		copy_writer_add(in, (struct copy_instruction){.kind = COPY_LOAD,
+					    .buffer = own.from,
+					    .tile = tiles,
+					    .chunk = chunk});
 		for (int64_t i = 0; i < others; i++, turn++) {
 			const struct copy_leg leg = {.from = 1 + other_rank(b, i)};
 			int slot = (int)(turn % staging), tile = tiles + 1 + slot;
@@ -240,10 +240,10 @@ static void write_reduce(struct copy_draft *draft, int tiles, struct writer *in,
 				write_flag(in, COPY_WAIT, free);
 			write_load(in, &leg, tile, chunk, full);
 			write_flag(vector, COPY_WAIT, full);
-			write(vector, (struct copy_instruction){.kind = COPY_COMBINE,
-					      .tile = tiles,
-					      .other = tile,
-					      .chunk = chunk});
+			copy_writer_add(vector, (struct copy_instruction){.kind = COPY_COMBINE,
+							.tile = tiles,
+							.other = tile,
+							.chunk = chunk});
 			write_flag(vector, COPY_SET, free);
 		}
 		write_flag(vector, COPY_SET, done);
@@ -288,10 +288,10 @@ static void write_readers(struct copy_draft *draft, struct writer *out)
 			write_flag(&in, COPY_AWAIT, signal);
 		int tile = copy_draft_add_tiles(draft, rank, 1);
 		for (int64_t chunk = 0; chunk < draft->chunks; chunk++)
-			write(&in, (struct copy_instruction){.kind = COPY_LOAD,
-					   .buffer = 1 + (int)i,
-					   .tile = tile,
-					   .chunk = chunk});
+			copy_writer_add(&in, (struct copy_instruction){.kind = COPY_LOAD,
+						     .buffer = 1 + (int)i,
+						     .tile = tile,
+						     .chunk = chunk});
 		end_stream(draft, (int)rank, QUEUE_IN, &in);
 	}
 }

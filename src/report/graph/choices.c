@@ -199,7 +199,7 @@ static bool is_container(const char *key)
 	return false;
 }
 
-static const char *join(struct arena *arena, const char *path, const char *key)
+static const char *choices_join(struct arena *arena, const char *path, const char *key)
 {
 	if (is_container(key))
 		return path;
@@ -284,16 +284,16 @@ static void compare_parts(
 		json_t *twin = find_element(
 			rows->arena, other, key, choices_find_turn(rows->arena, whole, i));
 		if (!second || !twin)
-			compare_choices(rows, join(rows->arena, path, key), second ? twin : value,
-				second ? value : twin);
+			compare_choices(rows, choices_join(rows->arena, path, key),
+				second ? twin : value, second ? value : twin);
 	}
 	json_object_foreach(whole, key, value) {
 		if (rows->counts && is_leaf(value) && is_repeated(key))
 			continue;
 		json_t *twin = json_object_get(other, key);
 		if (!second || !twin)
-			compare_choices(rows, join(rows->arena, path, key), second ? twin : value,
-				second ? value : twin);
+			compare_choices(rows, choices_join(rows->arena, path, key),
+				second ? twin : value, second ? value : twin);
 	}
 }
 
@@ -333,7 +333,7 @@ static const char *choices_value_text(struct arena *arena, const json_t *row, co
 	return json_leaf_text(arena, value);
 }
 
-static void widen(int *width, const char *text)
+static void choices_widen(int *width, const char *text)
 {
 	int length = (int)strlen(text);
 	if (*width < length)
@@ -349,9 +349,9 @@ static void add_table(struct text *text, const char *title, const json_t *rows, 
 	if (!json_array_size(rows))
 		return;
 	json_array_foreach(rows, i, row) {
-		widen(&widths[0], json_string_value(json_object_get(row, "what")));
-		widen(&widths[1], choices_value_text(arena, row, "a"));
-		widen(&widths[2], choices_value_text(arena, row, "b"));
+		choices_widen(&widths[0], json_string_value(json_object_get(row, "what")));
+		choices_widen(&widths[1], choices_value_text(arena, row, "a"));
+		choices_widen(&widths[2], choices_value_text(arena, row, "b"));
 	}
 	text_add(text, "\n%-*s  %*s  %*s%s\n", widths[0], title, widths[1], "A", widths[2], "B",
 		ratios ? "     B / A" : "");

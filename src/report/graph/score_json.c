@@ -507,7 +507,7 @@ const char *score_text(struct arena *arena, const struct outcome *outcome, const
 }
 
 /* A set of resources: all that take as long as the slowest. */
-static unsigned slowest(const struct phase_cost *phase)
+static unsigned phase_cost_slowest(const struct phase_cost *phase)
 {
 	int64_t most = 0;
 	unsigned set = 0;
@@ -562,7 +562,7 @@ static void add_phases(struct text *text, const struct outcome *outcome)
 				listing_cell(listing, "%" PRId64, phase->resource[r]);
 			else
 				listing_cell(listing, "%s", "");
-		listing_cell(listing, "%s", set_text(text->arena, slowest(phase)));
+		listing_cell(listing, "%s", set_text(text->arena, phase_cost_slowest(phase)));
 	}
 	text_add(text, "%s", listing_text(listing));
 }
@@ -576,11 +576,11 @@ static const char *share_text(struct arena *arena, int64_t part, int64_t all)
 static void add_set(
 	struct arena *arena, struct listing *listing, const struct plan_cost *cost, int first)
 {
-	unsigned set = slowest(&cost->phases[first]);
+	unsigned set = phase_cost_slowest(&cost->phases[first]);
 	int64_t cycles = 0;
 	int count = 0;
 	for (int p = 0; p < cost->phase_count; p++) {
-		if (slowest(&cost->phases[p]) != set)
+		if (phase_cost_slowest(&cost->phases[p]) != set)
 			continue;
 		if (p < first)
 			return;

@@ -545,7 +545,7 @@ static void collect_roofline(struct roofs *roofs, const json_t *score, double ns
 }
 
 /* Ops without a byte of HBM stand at the right end. */
-static void span(struct roofs *roofs, struct plot *plot)
+static void roofs_span(struct roofs *roofs, struct plot *plot)
 {
 	double ridge = roofs->peak / roofs->slope;
 	double x[2] = {ridge / 10, ridge * 10}, y[2] = {roofs->peak / 10, roofs->peak};
@@ -639,7 +639,7 @@ const char *roofline_svg(struct arena *arena, const char *title, const json_t *d
 			&roofs, score, real_of(score, "latency_ns") / real_of(score, "cycles"));
 	if (!roofs.ops.count)
 		return NULL;
-	span(&roofs, &plot);
+	roofs_span(&roofs, &plot);
 	plot_open(&plot, title);
 	add_roof(&plot, &roofs);
 	plot_add_ops(&plot, &roofs);

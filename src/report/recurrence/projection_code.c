@@ -218,7 +218,7 @@ static const char *numerator_text(const struct code *code, const struct reverse_
 }
 
 /* A digit counts from an end of its loop: base + sign * the quotient. */
-static const char *based(
+static const char *code_based(
 	const struct code *code, const struct reverse_step *step, const char *value)
 {
 	if (!step->base && step->sign > 0)
@@ -263,7 +263,7 @@ static void write_reverse(struct code *code)
 					       step->divisor)
 				     : arena_format(code->arena, "floor_of(%s, %" PRId64 ")",
 					       numerator, step->divisor);
-		code_line(code, "long %s = %s;", name, based(code, step, quotient));
+		code_line(code, "long %s = %s;", name, code_based(code, step, quotient));
 	}
 }
 

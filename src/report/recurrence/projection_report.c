@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static json_t *numbers(const int64_t *at, int count)
+static json_t *projection_report_numbers(const int64_t *at, int count)
 {
 	json_t *list = json_array();
 	for (int i = 0; i < count; i++)
@@ -36,13 +36,15 @@ static json_t *channels_of(const struct recurrence *recurrence, const struct pro
 	for (int d = 0; d < recurrence->dependence_count; d++) {
 		const struct dependence *dependence = &recurrence->dependences[d];
 		const struct channel *channel = &facts->channels[d];
-		json_array_append_new(
-			list, json_pack("{s:s, s:o, s:o, s:I, s:s, s:b}", "stream",
-				      recurrence->streams[dependence->stream].name, "dependence",
-				      numbers(dependence->vector, recurrence->loop_count), "moves",
-				      numbers(channel->move, projection->space_count), "delay",
-				      (json_int_t)channel->delay, "channel",
-				      channel_names[channel->kind], "live", channel->is_live));
+		json_array_append_new(list,
+			json_pack("{s:s, s:o, s:o, s:I, s:s, s:b}", "stream",
+				recurrence->streams[dependence->stream].name, "dependence",
+				projection_report_numbers(
+					dependence->vector, recurrence->loop_count),
+				"moves",
+				projection_report_numbers(channel->move, projection->space_count),
+				"delay", (json_int_t)channel->delay, "channel",
+				channel_names[channel->kind], "live", channel->is_live));
 	}
 	return list;
 }
@@ -51,10 +53,10 @@ static json_t *vectors_of(const struct recurrence *recurrence, const struct proj
 {
 	json_t *list = json_array();
 	for (int i = 0; i < facts->vector_count; i++)
-		json_array_append_new(
-			list, json_pack("{s:o, s:I}", "vector",
-				      numbers(facts->vectors[i], recurrence->loop_count), "period",
-				      (json_int_t)facts->busy[i]));
+		json_array_append_new(list, json_pack("{s:o, s:I}", "vector",
+						    projection_report_numbers(facts->vectors[i],
+							    recurrence->loop_count),
+						    "period", (json_int_t)facts->busy[i]));
 	return list;
 }
 
@@ -108,9 +110,9 @@ json_t *projection_json(const struct project_found *found)
 		(json_int_t)facts->pes, "registers", (json_int_t)score.registers, "ports",
 		(json_int_t)score.ports, "wire", (json_int_t)score.wire, "conflicts",
 		(json_int_t)facts->conflicts, "space", space, "time", time, "schedule",
-		numbers(facts->schedule, recurrence->loop_count), "projection_vectors",
-		vectors_of(recurrence, facts), "registers_per_pe", registers, "channels",
-		channels_of(recurrence, projection, facts));
+		projection_report_numbers(facts->schedule, recurrence->loop_count),
+		"projection_vectors", vectors_of(recurrence, facts), "registers_per_pe", registers,
+		"channels", channels_of(recurrence, projection, facts));
 	if (facts->units) {
 		json_object_set_new(root, "vector_units", json_integer((json_int_t)facts->units));
 		json_object_set_new(root, "vector_steps", json_integer((json_int_t)facts->issues));
@@ -214,7 +216,7 @@ const char *projection_run_json(
 	return json_text(arena, root);
 }
 
-static const char *tuple(struct arena *arena, const int64_t *at, int count)
+static const char *projection_report_tuple(struct arena *arena, const int64_t *at, int count)
 {
 	struct text text = text_open(arena);
 	text_add(&text, "(");
@@ -244,7 +246,7 @@ static const char *dependence_text(
 	const struct dependence *dependence = &recurrence->dependences[index];
 	return arena_format(arena, "dependence '%s' %s",
 		recurrence->streams[dependence->stream].name,
-		tuple(arena, dependence->vector, recurrence->loop_count));
+		projection_report_tuple(arena, dependence->vector, recurrence->loop_count));
 }
 
 static const char *late_text(struct arena *arena, const struct recurrence *recurrence,
@@ -257,8 +259,9 @@ static const char *late_text(struct arena *arena, const struct recurrence *recur
 		"%s is used %" PRId64
 		" steps after it is made, first at %s; it needs at least one%s%s%s",
 		dependence_text(arena, recurrence, facts->dependence), delay,
-		tuple(arena, facts->late.at, recurrence->loop_count), delay ? "" : ", or 'wires: [",
-		delay ? "" : name, delay ? "" : "]' if a wire may carry it within the step");
+		projection_report_tuple(arena, facts->late.at, recurrence->loop_count),
+		delay ? "" : ", or 'wires: [", delay ? "" : name,
+		delay ? "" : "]' if a wire may carry it within the step");
 }
 
 static const char *conflict_text(struct arena *arena, const struct recurrence *recurrence,
@@ -268,9 +271,9 @@ static const char *conflict_text(struct arena *arena, const struct recurrence *r
 	int loops = recurrence->loop_count;
 	projected_place(recurrence, projection, facts->schedule, facts->meeting[0].at, pe, &time);
 	return arena_format(arena, "points %s and %s both run on PE %s at time %" PRId64,
-		tuple(arena, facts->meeting[0].at, loops),
-		tuple(arena, facts->meeting[1].at, loops),
-		tuple(arena, pe, projection->space_count), time);
+		projection_report_tuple(arena, facts->meeting[0].at, loops),
+		projection_report_tuple(arena, facts->meeting[1].at, loops),
+		projection_report_tuple(arena, pe, projection->space_count), time);
 }
 
 const char *projection_fault_text(struct arena *arena, const struct space_time *spec,
@@ -289,17 +292,20 @@ const char *projection_fault_text(struct arena *arena, const struct space_time *
 		return arena_format(arena,
 			"%s moves by %s in %" PRId64 " steps; links reach %" PRId64 " in one",
 			dependence_text(arena, recurrence, d),
-			tuple(arena, facts->channels[d].move, projection->space_count),
+			projection_report_tuple(
+				arena, facts->channels[d].move, projection->space_count),
 			facts->channels[d].delay, spec->reach);
 	case PROJECTION_MOVES:
 		return arena_format(arena, "%s moves by %s; it is to stay",
 			dependence_text(arena, recurrence, d),
-			tuple(arena, facts->channels[d].move, projection->space_count));
+			projection_report_tuple(
+				arena, facts->channels[d].move, projection->space_count));
 	case PROJECTION_SHUFFLE:
 		return arena_format(arena,
 			"%s moves by %s between registers of lanes '%s'; 'shuffle: [%s]' lets it",
 			dependence_text(arena, recurrence, d),
-			tuple(arena, facts->channels[d].move, projection->space_count),
+			projection_report_tuple(
+				arena, facts->channels[d].move, projection->space_count),
 			projection->space_names[facts->axis],
 			recurrence->streams[recurrence->dependences[d].stream].name);
 	case PROJECTION_LANES:
@@ -311,7 +317,8 @@ const char *projection_fault_text(struct arena *arena, const struct space_time *
 	case PROJECTION_WIRE:
 		return arena_format(arena, "%s moves by %s, and %s along '%s'",
 			dependence_text(arena, recurrence, d),
-			tuple(arena, facts->channels[d].move, projection->space_count),
+			projection_report_tuple(
+				arena, facts->channels[d].move, projection->space_count),
 			facts->fault == PROJECTION_LINK
 				? "no link hands its stream on (no_link_transfer)"
 				: "no wire multicasts or reduces its stream (no_reuse)",
@@ -324,7 +331,7 @@ const char *projection_fault_text(struct arena *arena, const struct space_time *
 	case PROJECTION_REVERSE:
 		return arena_format(arena, "the reverse transform gives another '%s' at point %s",
 			recurrence->loops[facts->axis].name,
-			tuple(arena, facts->astray.at, recurrence->loop_count));
+			projection_report_tuple(arena, facts->astray.at, recurrence->loop_count));
 	case PROJECTION_UNKNOWN:
 		break;
 	}
@@ -336,8 +343,8 @@ const char *systolic_fault_text(struct arena *arena, const struct recurrence *re
 {
 	int loops = recurrence->loop_count;
 	const char *name = result->stream >= 0 ? recurrence->streams[result->stream].name : "";
-	const char *at = tuple(arena, result->point, loops);
-	const char *other = tuple(arena, result->other, loops);
+	const char *at = projection_report_tuple(arena, result->point, loops);
+	const char *other = projection_report_tuple(arena, result->other, loops);
 	switch (result->fault) {
 	case SYSTOLIC_FINE:
 		return NULL;

@@ -222,7 +222,8 @@ static DIR *open_at(const struct walk *walk, const char *at)
 
 /* The next entry's name inside the folder, and what it is, all 0 if that is not known; NULL at the
  * end, where errno is 0 if there really are no more. */
-static const char *next(const struct walk *walk, DIR *folder, const char *at, struct stat *facts)
+static const char *folder_walk_next(
+	const struct walk *walk, DIR *folder, const char *at, struct stat *facts)
 {
 	const struct dirent *entry;
 	const char *name;
@@ -254,7 +255,7 @@ static bool link_all(struct walk *walk, const char *at)
 	DIR *folder = open_at(walk, at);
 	struct stat facts;
 	bool good = folder != NULL;
-	for (const char *name; good && (name = next(walk, folder, at, &facts));) {
+	for (const char *name; good && (name = folder_walk_next(walk, folder, at, &facts));) {
 		const char *to = arena_format(walk->arena, "%s/%s", walk->other, name);
 		if (!S_ISDIR(facts.st_mode))
 			good = is_of_run(walk, name) || link_file(walk, at, name);
@@ -291,7 +292,7 @@ static bool clear_all(const struct walk *walk, const char *at)
 	DIR *folder = open_at(walk, at);
 	struct stat facts;
 	bool good = folder != NULL;
-	for (const char *name; folder && (name = next(walk, folder, at, &facts));) {
+	for (const char *name; folder && (name = folder_walk_next(walk, folder, at, &facts));) {
 		const char *path = arena_format(walk->arena, "%s/%s", walk->path, name);
 		good &= facts.st_mode != 0;
 		if (S_ISDIR(facts.st_mode)) {
@@ -328,7 +329,7 @@ static bool move_all(const struct walk *walk, const char *at)
 	DIR *folder = open_at(walk, at);
 	struct stat facts;
 	bool good = folder != NULL;
-	for (const char *name; folder && (name = next(walk, folder, at, &facts));) {
+	for (const char *name; folder && (name = folder_walk_next(walk, folder, at, &facts));) {
 		good &= facts.st_mode != 0;
 		if (S_ISDIR(facts.st_mode) && is_run_folder(name)) {
 			good &= move_all(walk, name);
@@ -438,7 +439,7 @@ static void folder_restore(const struct folder *folder)
 }
 
 /* The path of a folder that was made as `from-..`, as `to-..`. */
-static const char *renamed(
+static const char *folder_renamed(
 	const struct folder *folder, const char *path, const char *from, const char *to)
 {
 	return arena_format(folder->arena, "%s%s", to, path + strlen(from));
@@ -449,7 +450,7 @@ static const char *renamed(
 static void move_back(const struct folder *folder, const char *old, bool whole)
 {
 	if (whole) {
-		const char *leaving = renamed(folder, old, folder->left, folder->leaving);
+		const char *leaving = folder_renamed(folder, old, folder->left, folder->leaving);
 		if (!folder_clear(folder->arena, folder->place, NULL) || rename(old, leaving) != 0)
 			return;
 		old = leaving;
@@ -472,7 +473,7 @@ static void restore_inside(const struct folder *folder)
 }
 
 /* Answers why not; a system that knows no locks of folders goes without. */
-static const char *lock(struct folder *folder)
+static const char *folder_lock(struct folder *folder)
 {
 	for (;;) {
 		struct stat opened;
@@ -519,7 +520,7 @@ const char *folder_open(struct arena *arena, const char *path, struct folder **o
 		why = arena_format(arena, "cannot open folder '%s': %s", path, strerror(errno));
 	*out = folder;
 	if (!why)
-		why = lock(folder);
+		why = folder_lock(folder);
 	if (!why)
 		restore_inside(folder);
 	return why;
@@ -584,7 +585,7 @@ static bool is_below_us(const struct folder *folder)
 
 /* Puts the new folder in the place of the old one; answers where the old one is, NULL if the
  * system does not allow it. */
-static const char *exchange(const struct folder *folder, const char *fresh)
+static const char *folder_exchange(const struct folder *folder, const char *fresh)
 {
 	if (renameat2(AT_FDCWD, fresh, AT_FDCWD, folder->place, RENAME_EXCHANGE) == 0)
 		return fresh;
@@ -603,7 +604,7 @@ static const char *exchange(const struct folder *folder, const char *fresh)
 	return NULL;
 }
 
-static void sweep(struct folder *folder)
+static void folder_sweep_old(struct folder *folder)
 {
 	if (folder->lock < 0)
 		return;
@@ -625,7 +626,7 @@ static bool put_beside(struct folder *folder, const char **why)
 	*why = write_files(folder, fresh);
 	const char *old = *why || !folder_link(folder->arena, folder->place, fresh)
 				  ? NULL
-				  : exchange(folder, fresh);
+				  : folder_exchange(folder, fresh);
 	folder_clear(folder->arena, old ? old : fresh, folder->place);
 	rmdir(old ? old : fresh);
 	return old || *why;
@@ -656,7 +657,7 @@ static const char *move_files(struct folder *folder, const char *fresh)
 static const char *exchange_inside(struct folder *folder, const char *fresh)
 {
 	const char *old = folder_create(folder->arena, folder->leaving, &folder->facts);
-	const char *left = old ? renamed(folder, old, folder->leaving, folder->left) : NULL;
+	const char *left = old ? folder_renamed(folder, old, folder->leaving, folder->left) : NULL;
 	const char *why = NULL;
 	if (!old || !folder_move(folder->arena, folder->place, old, true) || rename(old, left)) {
 		why = arena_format(folder->arena, "cannot move the run before out of '%s': %s",
@@ -688,10 +689,10 @@ static const char *put_inside(struct folder *folder)
 const char *folder_close(struct folder *folder)
 {
 	const char *why = NULL;
-	sweep(folder);
+	folder_sweep_old(folder);
 	if (!put_beside(folder, &why))
 		why = put_inside(folder);
-	sweep(folder);
+	folder_sweep_old(folder);
 	if (folder->lock >= 0)
 		close(folder->lock);
 	return why;

@@ -62,17 +62,18 @@ const char *json_leaf_text(struct arena *arena, const json_t *leaf)
 	return text;
 }
 
-static void flatten(struct text *text, struct arena *arena, const char *path, json_t *value)
+static void json_flatten(struct text *text, struct arena *arena, const char *path, json_t *value)
 {
 	const char *dot = path[0] ? "." : "";
 	if (json_is_object(value)) {
 		const char *key;
 		json_t *child;
 		json_object_foreach(value, key, child)
-			flatten(text, arena, arena_format(arena, "%s%s%s", path, dot, key), child);
+			json_flatten(
+				text, arena, arena_format(arena, "%s%s%s", path, dot, key), child);
 	} else if (json_is_array(value)) {
 		for (size_t i = 0; i < json_array_size(value); i++)
-			flatten(text, arena, arena_format(arena, "%s%s%zu", path, dot, i),
+			json_flatten(text, arena, arena_format(arena, "%s%s%zu", path, dot, i),
 				json_array_get(value, i));
 	} else {
 		csv_field(text, path);
@@ -86,7 +87,7 @@ const char *json_csv(struct arena *arena, json_t *root)
 {
 	struct text text = text_open(arena);
 	text_add(&text, "key,value\n");
-	flatten(&text, arena, "", root);
+	json_flatten(&text, arena, "", root);
 	json_decref(root);
 	return text_read(&text);
 }

@@ -61,7 +61,7 @@ static int listing_width(const char *text)
 
 /* The width of each column, 0 where it is left out; answers that of a line without what is between cells, and
  * how many cells it has. */
-static int measure(const struct listing *listing, int *widths, int *count)
+static int listing_measure(const struct listing *listing, int *widths, int *count)
 {
 	int sum = *count = 0;
 	for (size_t c = 0; c < listing->columns; c++) {
@@ -144,7 +144,7 @@ const char *listing_text(const struct listing *listing)
 	int widths[COLUMNS_MOST], count;
 	struct text text = text_open(listing->arena);
 	size_t columns = listing->columns;
-	int width = measure(listing, widths, &count);
+	int width = listing_measure(listing, widths, &count);
 	int last = widths[columns - 1], room = LISTING_WIDTH - (width - last) - 2 * (count - 1);
 	int least = last / 3 < WRAPPED_LEAST ? last / 3 : WRAPPED_LEAST;
 	if (room < WRAPPED_LEAST)

@@ -122,7 +122,7 @@ void pareto_head(struct text *text)
 
 /* The ports of an array are not known where they are too many to count, and a gap only with a
  * bound. */
-static bool applies(const struct column *column, const struct pareto_row *row)
+static bool column_applies(const struct column *column, const struct pareto_row *row)
 {
 	enum proof_status proof = row->found->proof;
 	if (column->at == AT(gap))
@@ -156,7 +156,7 @@ void pareto_add(struct text *text, size_t number, const struct pareto_row *row)
 	for (int c = 0; c < COLUMNS; c++) {
 		const void *at = (const char *)&values + pareto_columns[c].at;
 		text_add(text, "%s", c ? "," : "");
-		if (!applies(&pareto_columns[c], row))
+		if (!column_applies(&pareto_columns[c], row))
 			continue;
 		if (pareto_columns[c].type == INTEGER)
 			text_add(text, "%" PRId64, *(const int64_t *)at);

@@ -224,17 +224,17 @@ static bool target_beats(
 	return false;
 }
 
-static bool beaten(const struct cell_walk *walk, const struct score *score)
+static bool cell_walk_beaten(const struct cell_walk *walk, const struct score *score)
 {
 	return target_beats(walk->target, &walk->walker->search->wishes.objectives, score);
 }
 
-static bool going(const struct cell_walk *walk)
+static bool cell_walk_goes_on(const struct cell_walk *walk)
 {
 	return walk->verdict == CELL_SEARCHED;
 }
 
-static void spend(struct cell_walk *walk)
+static void cell_walk_spend(struct cell_walk *walk)
 {
 	struct cell_walker *walker = walk->walker;
 	walker->steps++;
@@ -265,20 +265,20 @@ static void try_mapping(struct cell_walk *walk)
 	const struct nest_search *search = walker->search;
 	struct nest_counts counts;
 	struct nest_score score;
-	spend(walk);
+	cell_walk_spend(walk);
 	walker->evaluated++;
 	enum nest_verdict verdict = nest_evaluate(search->model, &walk->mapping, &counts, &score);
 	bool counted = verdict != NEST_OVERFLOW && verdict != NEST_UNCOUNTABLE;
 	if (counted && verdict != NEST_FITS)
 		return;
 	struct score summary = nest_summary(search, &counts, &score);
-	if (counted && beaten(walk, &summary))
+	if (counted && cell_walk_beaten(walk, &summary))
 		return;
 	struct arena_mark mark = arena_mark(walker->scratch);
 	const char *broken = constraints_check(
 		search->constraints, search->domain, &walk->mapping, walker->scratch);
 	arena_release(walker->scratch, mark);
-	if (broken || !going(walk))
+	if (broken || !cell_walk_goes_on(walk))
 		return;
 	walk->verdict = counted ? CELL_BEATEN : CELL_UNCOUNTED;
 	*walk->witness = walk->mapping;
@@ -292,7 +292,7 @@ static void walk_innermost(struct cell_walk *walk, const int64_t *left)
 	for (int d = 0; d < walk_dimensions(walk); d++)
 		cell_bounds(walk, 0)[d] = (uint32_t)left[d];
 	uint64_t count = space_level_count(space, level, &walk->mapping);
-	for (uint64_t i = 0; i < count && going(walk); i++) {
+	for (uint64_t i = 0; i < count && cell_walk_goes_on(walk); i++) {
 		space_level_arrange(space, level, i, &walk->mapping);
 		try_mapping(walk);
 	}
@@ -313,8 +313,8 @@ static uint32_t find_innermost(
 		floor_loops_add(
 			&walk->cell, &walk->loops[j], bounds, left, &d, 1, &walk->loops[j - 1]);
 		struct score floor = floor_score(&walk->cell, walk->loops, j - 1, known);
-		spend(walk);
-		open |= (uint32_t)!beaten(walk, &floor) << d;
+		cell_walk_spend(walk);
+		open |= (uint32_t)!cell_walk_beaten(walk, &floor) << d;
 	}
 	return open;
 }
@@ -342,7 +342,7 @@ static void walk_orders(
 	uint32_t open = UINT32_MAX;
 	if (count > 1)
 		open = find_innermost(walk, j, left, known);
-	for (uint64_t i = 0; i < count && going(walk); i++) {
+	for (uint64_t i = 0; i < count && cell_walk_goes_on(walk); i++) {
 		struct floor_known next = *known;
 		space_level_arrange(space, level, i, &walk->mapping);
 		if (!(open >> innermost_of(row, walk_dimensions(walk)) & 1))
@@ -350,15 +350,15 @@ static void walk_orders(
 		floor_loops_add(&walk->cell, &walk->loops[j], bounds, left, row->temporal_order,
 			walk_dimensions(walk), &walk->loops[j - 1]);
 		struct score floor = floor_score(&walk->cell, walk->loops, j - 1, known);
-		spend(walk);
-		if (beaten(walk, &floor))
+		cell_walk_spend(walk);
+		if (cell_walk_beaten(walk, &floor))
 			continue;
 		if (walk->windows && j > 1) {
 			floor_count(&walk->cell, &walk->mapping, j - 1, left, &next);
 			walk->walker->evaluated++;
-			spend(walk);
+			cell_walk_spend(walk);
 			floor = floor_score(&walk->cell, walk->loops, j - 1, &next);
-			if (beaten(walk, &floor))
+			if (cell_walk_beaten(walk, &floor))
 				continue;
 		}
 		walk_level(walk, j - 1, left, &next);
@@ -373,8 +373,8 @@ static bool too_much(
 	floor_loops_add(&walk->cell, &walk->loops[j], cell_bounds(walk, j), rest, NULL, 0,
 		&walk->loops[j - 1]);
 	struct score floor = floor_score(&walk->cell, walk->loops, j - 1, known);
-	spend(walk);
-	return beaten(walk, &floor);
+	cell_walk_spend(walk);
+	return cell_walk_beaten(walk, &floor);
 }
 
 /* The bounds of level j, dimension d and those after it, which are 1; `rest` is what stays
@@ -391,7 +391,8 @@ static void walk_bounds(struct cell_walk *walk, int j, int d, const int64_t *lef
 	const struct divisors *divisors = &walker->completions->divisors[d];
 	const struct factor_domain *factor =
 		&walker->search->domain->rows[tiling_of(walk, j)->row].temporal[d];
-	for (size_t k = 0; k < divisors->count && divisors->at[k] <= left[d] && going(walk); k++) {
+	for (size_t k = 0;
+		k < divisors->count && divisors->at[k] <= left[d] && cell_walk_goes_on(walk); k++) {
 		int64_t bound = divisors->at[k];
 		if (left[d] % bound || bound < factor->least || bound > factor->most ||
 			!completions_make_up(walker->completions, j - 1, d, left[d] / bound))
@@ -465,7 +466,7 @@ static void walk_places(struct cell_walk *walk, int i)
 	const struct tiling_level *level = &space->levels[i];
 	bool all = places_matter(walk, level);
 	uint64_t count = space_level_count(space, level, &walk->mapping);
-	for (uint64_t k = 0; k < count && going(walk); k++) {
+	for (uint64_t k = 0; k < count && cell_walk_goes_on(walk); k++) {
 		space_level_arrange(space, level, k, &walk->mapping);
 		if (!axes_fit(walk, level))
 			continue;
@@ -510,10 +511,10 @@ static enum cell_verdict cell_check(struct cell_walker *walker, const struct cel
 	int outermost = walker->completions->count - 1;
 	walk.loops[outermost] = floor_loops_none(&walk.cell);
 	struct score floor = floor_score(&walk.cell, walk.loops, outermost, &known);
-	spend(&walk);
-	if (going(&walk) && beaten(&walk, &floor))
+	cell_walk_spend(&walk);
+	if (cell_walk_goes_on(&walk) && cell_walk_beaten(&walk, &floor))
 		return CELL_EXCLUDED;
-	if (going(&walk))
+	if (cell_walk_goes_on(&walk))
 		walk_places(&walk, 0);
 	return walk.verdict;
 }

@@ -186,7 +186,7 @@ static double inside(const struct site *site, int d)
 	return counts ? site->cell->inside[site->at][d] : 1;
 }
 
-static double together(const struct site *site, double words)
+static double site_together(const struct site *site, double words)
 {
 	words *= site->instances;
 	return site->windows ? fmax(words - site->all, 0) : words;
@@ -203,7 +203,7 @@ static double words_of_rank(const struct site *site, int r, const double *touche
 	return words;
 }
 
-static double distinct(const struct site *site, const double *touched)
+static double site_distinct(const struct site *site, const double *touched)
 {
 	double words = 1;
 	for (int r = 0; r < site->cell->frame->search->shape->spaces[site->t].rank_count; r++)
@@ -218,7 +218,7 @@ static double words_entering(
 {
 	struct site site = site_of(cell, t, at);
 	const struct floor_loops *known = &loops[j];
-	return together(&site, known->times[t] * distinct(&site, known->touched[t]));
+	return site_together(&site, known->times[t] * site_distinct(&site, known->touched[t]));
 }
 
 /* The same if all tiles of the level whose outer loops are `loops` enter again at every step of these. */
@@ -229,7 +229,7 @@ static double words_renewed(
 	double tile[SHAPE_DIMENSIONS_MOST];
 	for (int d = 0; d < cell->frame->search->shape->dimension_count; d++)
 		tile[d] = (double)loops->left[d];
-	return together(&site, loops->outside * distinct(&site, tile));
+	return site_together(&site, loops->outside * site_distinct(&site, tile));
 }
 
 /* Times that a word leaves level `at` for the next one further in that keeps it, -1: the multipliers, since no_reuse
@@ -256,7 +256,7 @@ static double words_used(const struct floor_cell *cell, int t, int at)
 	static const double once[SHAPE_DIMENSIONS_MOST] = {
 		1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 	struct site site = site_of(cell, t, at);
-	return together(&site, cell->steps * distinct(&site, once));
+	return site_together(&site, cell->steps * site_distinct(&site, once));
 }
 
 /* Spatial loops of the array over a dimension along one axis; blocks with both axes are left out. */
@@ -506,8 +506,8 @@ struct least {
 	double served[ARCH_LEVELS_MOST]; /* of the reads, those for a level inside */
 };
 
-static double entering(const struct floor_cell *cell, const struct floor_loops *loops, int j, int t,
-	int at, int child)
+static double floor_cell_entering(const struct floor_cell *cell, const struct floor_loops *loops,
+	int j, int t, int at, int child)
 {
 	int known = child > j ? child : j;
 	double words = words_entering(cell, loops, known, t, at);
@@ -517,21 +517,22 @@ static double entering(const struct floor_cell *cell, const struct floor_loops *
 }
 
 /* Words that pass level `at`, each coming and going. */
-static double passing(
+static double floor_cell_passing(
 	const struct floor_cell *cell, const struct floor_loops *loops, int j, int t, int at)
 {
 	int child = -1; /* the next one further in */
 	for (int k = 0; k < cell->kept_count[t] && child < 0; k++)
 		if (cell->kept[t][k] < at)
 			child = cell->kept[t][k];
-	return child < 0 ? words_used(cell, t, at) : entering(cell, loops, j, t, at, child);
+	return child < 0 ? words_used(cell, t, at)
+			 : floor_cell_entering(cell, loops, j, t, at, child);
 }
 
 /* Words that the innermost level that keeps a dataspace serves to multipliers. */
 static double to_multipliers(
 	const struct floor_cell *cell, const struct floor_loops *loops, int j, int t, int last)
 {
-	double words = entering(cell, loops, j, t, last, -1);
+	double words = floor_cell_entering(cell, loops, j, t, last, -1);
 	return cell->keep_nothing ? fmax(words, words_used(cell, t, last)) : words;
 }
 
@@ -544,10 +545,10 @@ static void floor_cell_read_only(const struct floor_cell *cell, const struct flo
 	for (int k = 0; k < count; k++) {
 		int at = cell->kept[t][k], child = k + 1 < count ? cell->kept[t][k + 1] : -1;
 		double reads = child < 0 ? to_multipliers(cell, loops, j, t, at)
-					 : entering(cell, loops, j, t, at, child);
+					 : floor_cell_entering(cell, loops, j, t, at, child);
 		reads *= words_split(cell, t, at, child);
 		least->served[at] = child < 0 ? 0 : reads;
-		double fills = k ? entering(cell, loops, j, t, at, at) : 0;
+		double fills = k ? floor_cell_entering(cell, loops, j, t, at, at) : 0;
 		if (from >= 0) {
 			/* A word that enters level `from` is used before it leaves, so it passes
 			 * every level inside.  Timeloop's counts of windows need not. */
@@ -561,7 +562,8 @@ static void floor_cell_read_only(const struct floor_cell *cell, const struct flo
 	}
 	for (int at = 0; at < cell->frame->completions->count; at++)
 		if (cell->passes[t] >> at & 1)
-			least->reads[at] = least->fills[at] = passing(cell, loops, j, t, at);
+			least->reads[at] = least->fills[at] =
+				floor_cell_passing(cell, loops, j, t, at);
 }
 
 /*
@@ -607,8 +609,9 @@ static struct least_sums find_sums(
 				sums.group[k] *=
 					cell->inside[outer][d] / (at < 0 ? 1 : cell->inside[at][d]);
 		sums.updated[k] = words_split(cell, t, outer, at) / sums.group[k];
-		sums.low[k] =
-			at < 0 && cell->keep_nothing ? macs : entering(cell, loops, j, t, at, at);
+		sums.low[k] = at < 0 && cell->keep_nothing
+				      ? macs
+				      : floor_cell_entering(cell, loops, j, t, at, at);
 	}
 	sums.high[sums.count] = macs;
 	for (int k = sums.count - 1; k >= 1; k--) {
@@ -637,8 +640,8 @@ static void sums_back(const struct least_sums *sums, double *back)
 	}
 }
 
-static void written(const struct floor_cell *cell, const struct floor_loops *loops, int j, int t,
-	struct least *least)
+static void floor_cell_written(const struct floor_cell *cell, const struct floor_loops *loops,
+	int j, int t, struct least *least)
 {
 	struct least_sums sums = find_sums(cell, loops, j, t);
 	double back[ARCH_LEVELS_MOST];
@@ -659,7 +662,8 @@ static void written(const struct floor_cell *cell, const struct floor_loops *loo
 	}
 	for (int at = 0; at < cell->frame->completions->count; at++)
 		if (cell->passes[t] >> at & 1)
-			least->updates[at] = least->reads[at] = passing(cell, loops, j, t, at);
+			least->updates[at] = least->reads[at] =
+				floor_cell_passing(cell, loops, j, t, at);
 }
 
 static double energy_of(const struct floor_cell *cell, const struct least *least)
@@ -690,7 +694,7 @@ static double floor_cell_add_space(const struct floor_cell *cell, const struct f
 			    : sums || (frame->flagged && frame->timeloop))
 		return 0;
 	if (sums)
-		written(cell, loops, j, t, &least);
+		floor_cell_written(cell, loops, j, t, &least);
 	else
 		floor_cell_read_only(cell, loops, j, t, known, &least);
 	for (int i = 0; i < frame->completions->count; i++) {
@@ -715,7 +719,7 @@ static double cycles_at(double words, double instances, struct ratio rate)
 	return rate.num ? words * (double)rate.den / (instances * (double)rate.num) : 0;
 }
 
-static double leakage(const struct floor_cell *cell, double cycles)
+static double floor_cell_leakage(const struct floor_cell *cell, double cycles)
 {
 	const struct hierarchy *hierarchy = cell->frame->search->hierarchy;
 	double pj = 0;
@@ -725,7 +729,7 @@ static double leakage(const struct floor_cell *cell, double cycles)
 	return pj;
 }
 
-static int64_t whole(double value)
+static int64_t certificate_floor_whole(double value)
 {
 	return value < 0x1p62 ? (int64_t)value : INT64_MAX / 2;
 }
@@ -754,7 +758,8 @@ struct score floor_score(const struct floor_cell *cell, const struct floor_loops
 		waiting = fmax(waiting, cycles_at(writes, all, level->store.write_rate));
 		waiting = fmax(waiting, cycles_at(reads + writes, all, level->store.shared_rate) +
 						(shared ? rows : 0));
-		score.accesses[completions->level[i]] = whole(ports.words[i] * CYCLES_MARGIN);
+		score.accesses[completions->level[i]] =
+			certificate_floor_whole(ports.words[i] * CYCLES_MARGIN);
 	}
 	double cycles =
 		hierarchy_cycles_least(hierarchy, cell->steps) + floor_array(cell, loops, j);
@@ -765,9 +770,11 @@ struct score floor_score(const struct floor_cell *cell, const struct floor_loops
 				   hierarchy->levels[i].store.drain_cycles);
 	int outermost = completions->level[completions->count - 1];
 	double bits = (double)hierarchy->levels[outermost].store.word_bits;
-	score.hbm_bytes = whole(ports.words[completions->count - 1] * bits / 8 * CYCLES_MARGIN);
-	score.cycles = whole(cycles);
+	score.hbm_bytes = certificate_floor_whole(
+		ports.words[completions->count - 1] * bits / 8 * CYCLES_MARGIN);
+	score.cycles = certificate_floor_whole(cycles);
 	score.energy_pj =
-		(pj + leakage(cell, cell->frame->timeloop ? leaking : cycles)) * SUMS_MARGIN;
+		(pj + floor_cell_leakage(cell, cell->frame->timeloop ? leaking : cycles)) *
+		SUMS_MARGIN;
 	return score;
 }

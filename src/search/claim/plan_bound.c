@@ -95,14 +95,14 @@ static bool is_before(
 	return cut_a != cut_b ? cut_a > cut_b : a->node < b->node;
 }
 
-static void push(struct bounding *bounding, struct bound_open open)
+static void bounding_push(struct bounding *bounding, struct bound_open open)
 {
 	array_add(bounding->arena, &bounding->heap);
 	bounding->heap.count--;
 	heap_put(bounding->heap.at, bounding->heap.count, open, is_before(bounding, a, b));
 }
 
-static struct bound_open pop(struct bounding *bounding)
+static struct bound_open bounding_pop(struct bounding *bounding)
 {
 	struct bound_open *heap = bounding->heap.at, top = heap[0];
 	heap[0] = heap[--bounding->heap.count];
@@ -199,7 +199,7 @@ static bool is_beaten(const struct bounding *bounding, const struct bound_node *
 }
 
 /* The number of the node of a state, new or not. */
-static uint32_t intern(struct bounding *bounding, const struct bound_state *state)
+static uint32_t bounding_intern(struct bounding *bounding, const struct bound_state *state)
 {
 	if (2 * bounding->nodes.count >= bounding->place_count)
 		grow_places(bounding);
@@ -223,7 +223,7 @@ static void bound_reach(struct bounding *bounding, uint32_t from, const struct b
 		checked_mul(&bounding->fits, value, bounding->relaxed->scale), rest);
 	if (least >= bounding->limit)
 		return;
-	uint32_t i = intern(bounding, state);
+	uint32_t i = bounding_intern(bounding, state);
 	struct bound_node *node = &bounding->nodes.at[i];
 	if (node->value <= value)
 		return;
@@ -231,7 +231,7 @@ static void bound_reach(struct bounding *bounding, uint32_t from, const struct b
 	node->from = from;
 	node->step = step;
 	node->done = false;
-	push(bounding, (struct bound_open){least, i});
+	bounding_push(bounding, (struct bound_open){least, i});
 }
 
 struct effect {
@@ -320,7 +320,7 @@ static uint16_t in_lx(const struct bounding *bounding, const struct bound_state 
 	return (uint16_t)set;
 }
 
-static void forget(struct bound_state *state, unsigned dropped)
+static void bound_state_forget(struct bound_state *state, unsigned dropped)
 {
 	for (int k = 0; dropped >> k; k++)
 		if (dropped >> k & 1)
@@ -329,7 +329,7 @@ static void forget(struct bound_state *state, unsigned dropped)
 
 /* --- evictions and relays */
 
-static void evict(struct bounding *bounding, uint32_t from, int k)
+static void bounding_evict(struct bounding *bounding, uint32_t from, int k)
 {
 	struct bound_state before = bounding->nodes.at[from].state;
 	int t = cut_of(bounding, &before)->tensors[k], view = bound_state_view(&before, k);
@@ -346,7 +346,7 @@ static void evict(struct bounding *bounding, uint32_t from, int k)
 	effect_take(bounding, from, &effect);
 }
 
-static void relay(struct bounding *bounding, uint32_t from, int k, int to)
+static void bounding_relay(struct bounding *bounding, uint32_t from, int k, int to)
 {
 	struct bound_state before = bounding->nodes.at[from].state;
 	int t = cut_of(bounding, &before)->tensors[k], view = bound_state_view(&before, k);
@@ -364,7 +364,7 @@ static void relay(struct bounding *bounding, uint32_t from, int k, int to)
 									 : tensor->cores[to],
 			.value = value,
 			.step = {.kind = JOINT_RELAY, .tensor = t, .view = to}};
-		forget(&effect.state, dropped);
+		bound_state_forget(&effect.state, dropped);
 		set_view(&effect.state, k, to);
 		effect.state.must_begin = 0;
 		if (is_least_drop(&bytes, dropped, room))
@@ -573,7 +573,7 @@ static bool drop_and_carry_out(struct bounding *bounding, uint32_t from,
 	do {
 		if (is_least_drop(&bytes, dropped, room)) {
 			struct bound_state left = *before;
-			forget(&left, dropped);
+			bound_state_forget(&left, dropped);
 			carry_out(bounding, from, left, number, in_place);
 		}
 		dropped = next_drop(&bytes, dropped, free, room);
@@ -599,7 +599,7 @@ static void take_option(struct bounding *bounding, uint32_t from, size_t number)
 			!bounding_is_needed(bounding, cut_of(bounding, &before)->tensors[k],
 				before.place[k] & BIT_HBM, option->end))
 			cleared |= (uint16_t)(1u << k);
-	forget(&before, cleared);
+	bound_state_forget(&before, cleared);
 	unsigned rest = can_take_over(bounding, &before, option, &free) & ~free, more = 0;
 	unsigned droppable = in_lx(bounding, &before) & ~(unsigned)kept;
 	while (!drop_and_carry_out(bounding, from, &before, number, free | more, droppable)) {
@@ -616,9 +616,9 @@ static void bound_steps(struct bounding *bounding, uint32_t node)
 	for (int k = 0; k < cut_of(bounding, &state)->count; k++)
 		if (bound_state_view(&state, k) >= 0) {
 			int t = cut_of(bounding, &state)->tensors[k];
-			evict(bounding, node, k);
+			bounding_evict(bounding, node, k);
 			for (int to = 0; to < bounding->space->tensors[t].view_count; to++)
-				relay(bounding, node, k, to);
+				bounding_relay(bounding, node, k, to);
 		}
 	if (state.cut == bounding->space->op_count)
 		return;
@@ -636,7 +636,8 @@ static bool is_end(const struct bounding *bounding, const struct bound_state *st
 	return end;
 }
 
-static struct joint_answer trace(const struct bounding *bounding, uint32_t end, struct arena *arena)
+static struct joint_answer bounding_trace(
+	const struct bounding *bounding, uint32_t end, struct arena *arena)
 {
 	struct joint_answer answer = {.value = bounding->nodes.at[end].value};
 	for (uint32_t i = end + 1; bounding->nodes.at[i - 1].from;
@@ -655,7 +656,7 @@ static void bounding_judge(
 	struct bounding *bounding, uint32_t end, struct arena *arena, struct plan_bound *bound)
 {
 	const char *why = NULL;
-	struct joint_answer answer = trace(bounding, end, arena);
+	struct joint_answer answer = bounding_trace(bounding, end, arena);
 	bound->answer = VERDICT_OPEN;
 	int64_t value = joint_value(bounding->space, &answer, arena, &why);
 	if (why || value != answer.value) {
@@ -679,7 +680,7 @@ static void bounding_search(
 	uint64_t most = bounding->question->budget ? bounding->question->budget : PLAN_BOUND_STATES;
 	bound->answer = VERDICT_YES;
 	while (bounding->heap.count && bounding->fits) {
-		struct bound_open open = pop(bounding);
+		struct bound_open open = bounding_pop(bounding);
 		struct bound_node *node = &bounding->nodes.at[open.node];
 		if (node->done || is_beaten(bounding, node))
 			continue;

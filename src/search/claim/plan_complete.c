@@ -76,7 +76,7 @@ static int64_t rounding_of(const struct completing *completing, int64_t worth)
 
 /* --- limits and tensors */
 
-static void lack(struct completing *completing, const char *why)
+static void completing_note_lack(struct completing *completing, const char *why)
 {
 	if (!completing->out->why)
 		completing->out->why = why;
@@ -91,13 +91,15 @@ static void compare_limits(struct completing *completing)
 	struct language_price core = {.cycles = arch->core_cycles, .estimate = arch->core_cycles};
 	int64_t bundle_value, core_value;
 	if (space->capacity < completing->asked->planning->lx_capacity)
-		lack(completing, "its space has less room in LX than the claim names");
+		completing_note_lack(
+			completing, "its space has less room in LX than the claim names");
 	if (space->bundle_most != arch->bundle_tensors)
-		lack(completing, "its space has other bundles than the machine");
+		completing_note_lack(completing, "its space has other bundles than the machine");
 	if (!find_worth(completing, &bundle, &bundle_value) ||
 		!find_worth(completing, &core, &core_value) || space->bundle_value > bundle_value ||
 		space->core_value > core_value)
-		lack(completing, "bundles cost more in its space than on the machine");
+		completing_note_lack(
+			completing, "bundles cost more in its space than on the machine");
 }
 
 static bool is_left_under(const struct completing *completing, int t, int view)
@@ -123,7 +125,7 @@ static void compare_evict(struct completing *completing, int t, int view)
 		!find_worth(completing, &price, &worth))
 		return;
 	if (tensor->evict[view] > worth + rounding_of(completing, worth))
-		lack(completing,
+		completing_note_lack(completing,
 			arena_format(completing->arena,
 				"its space lacks an evict of '%s' from %s for %" PRId64,
 				tensor->name,
@@ -141,18 +143,20 @@ static void compare_tensor(struct completing *completing, int t)
 	if (tensor->producer != completing_tensor_at(completing, t)->producer ||
 		tensor->last < last ||
 		tensor->output != (completing_tensor_at(completing, t)->role == TENSOR_OUTPUT))
-		lack(completing, arena_format(completing->arena,
-					 "its space has '%s' for other ops than the graph", name));
+		completing_note_lack(completing,
+			arena_format(completing->arena,
+				"its space has '%s' for other ops than the graph", name));
 	for (int v = 0; v < tensor->view_count; v++) {
 		const struct view *view = view_at(completing, t, v);
 		if (tensor->bytes[v] > view_bytes(layout, view))
-			lack(completing, arena_format(completing->arena,
-						 "in its space '%s' is larger than under %s", name,
-						 view_print(completing->arena, view)));
+			completing_note_lack(
+				completing, arena_format(completing->arena,
+						    "in its space '%s' is larger than under %s",
+						    name, view_print(completing->arena, view)));
 		for (int asked = 0; asked < tensor->view_count; asked++)
 			if (!tensor->serves[v * tensor->view_count + asked] &&
 				view_has(layout, view, view_at(completing, t, asked)))
-				lack(completing,
+				completing_note_lack(completing,
 					arena_format(completing->arena,
 						"its space lacks that '%s' under %s serves who "
 						"asks for %s",
@@ -233,7 +237,7 @@ static void list_alike(struct completing *completing, int op)
 }
 
 /* True if what is found in LX for the step is found for the option, under every view of the space. */
-static bool finds(struct completing *completing, const struct step_use *use, int view)
+static bool completing_finds(struct completing *completing, const struct step_use *use, int view)
 {
 	const struct joint_tensor *tensor = &completing->space->tensors[use->tensor];
 	for (int held = 0; held < tensor->view_count; held++)
@@ -269,7 +273,7 @@ static bool are_uses_as_good(struct completing *completing, const struct languag
 		if (use->place == USE_HBM)
 			continue;
 		if (use->place == USE_RESIDENT) {
-			if (!finds(completing, use, own->view))
+			if (!completing_finds(completing, use, own->view))
 				return false;
 			continue;
 		}
@@ -387,14 +391,15 @@ static void lack_step(struct completing *completing, const struct language_step 
 {
 	const char *words = language_print(&completing->language, step, completing->arena);
 	if (value == JOINT_NEVER)
-		lack(completing,
+		completing_note_lack(completing,
 			arena_format(completing->arena,
 				"its space lacks a step: %s; worth %" PRId64, words, worth));
 	else
-		lack(completing, arena_format(completing->arena,
-					 "its space has a step for no less than %" PRId64
-					 " that costs %" PRId64 ": %s",
-					 value, worth, words));
+		completing_note_lack(
+			completing, arena_format(completing->arena,
+					    "its space has a step for no less than %" PRId64
+					    " that costs %" PRId64 ": %s",
+					    value, worth, words));
 }
 
 static bool price(struct completing *completing, const struct language_step *step, bool least,
@@ -606,7 +611,7 @@ static void look_at_run(struct completing *completing, int op, struct choices *c
 	if (least != JOINT_NEVER && (least <= worth + 8 * rounding_of(completing, worth) ||
 					    !are_values_compared(completing, op)))
 		return;
-	lack(completing,
+	completing_note_lack(completing,
 		arena_format(completing->arena, "its space lacks a run for %" PRId64 ": %s", worth,
 			language_print_run(&completing->language, &run, completing->arena)));
 }

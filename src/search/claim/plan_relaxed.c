@@ -180,7 +180,7 @@ static int64_t cost_of(struct relaxing *relaxing, int64_t value, int cores, int 
 /* --- changes at a cut */
 
 /* A step of the k-th tensor from one code to another; whether it made something cheaper. */
-static bool change(const struct relaxing *relaxing, int k, int from, int to, int64_t cost)
+static bool relaxing_change(const struct relaxing *relaxing, int k, int from, int to, int64_t cost)
 {
 	const struct plan_cut *cut = &relaxing->cuts->at[relaxing->first];
 	size_t unit = cut->unit[k];
@@ -207,19 +207,21 @@ static bool change_tensor(struct relaxing *relaxing, int k)
 	bool dead = tensor->last < relaxing->first && !tensor->output, cheaper = false;
 	for (int v = 0; v < tensor->view_count; v++) {
 		int alone = plan_code(cuts, t, false, v), both = plan_code(cuts, t, true, v);
-		cheaper |= change(relaxing, k, both, 0, 0);
+		cheaper |= relaxing_change(relaxing, k, both, 0, 0);
 		if (dead)
-			cheaper |= change(relaxing, k, alone, 0, 0);
+			cheaper |= relaxing_change(relaxing, k, alone, 0, 0);
 		if (tensor->evict[v] != JOINT_NEVER)
-			cheaper |= change(relaxing, k, alone, both,
+			cheaper |= relaxing_change(relaxing, k, alone, both,
 				cost_of(relaxing, tensor->evict[v], tensor->cores[v], 1));
 		for (int w = 0; w < tensor->view_count; w++) {
 			int64_t relay = tensor->relay[v * tensor->view_count + w];
 			if (v == w || relay == JOINT_NEVER)
 				continue;
 			int64_t cost = cost_of(relaxing, relay, 0, 0);
-			cheaper |= change(relaxing, k, alone, plan_code(cuts, t, false, w), cost);
-			cheaper |= change(relaxing, k, both, plan_code(cuts, t, true, w), cost);
+			cheaper |= relaxing_change(
+				relaxing, k, alone, plan_code(cuts, t, false, w), cost);
+			cheaper |= relaxing_change(
+				relaxing, k, both, plan_code(cuts, t, true, w), cost);
 		}
 	}
 	return cheaper;

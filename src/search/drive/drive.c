@@ -461,7 +461,7 @@ static void task_done(void *context, size_t i)
 
 /* Returns how many of the tasks, in their order, the rest of the
  * budget is enough for; the last of them may be limited. */
-static size_t limit(struct drive *drive, size_t first, struct slot *slots, size_t count)
+static size_t drive_limit(struct drive *drive, size_t first, struct slot *slots, size_t count)
 {
 	const struct drive_kind *kind = drive->kind;
 	uint64_t budget = kind->counts_offers ? drive->wishes->budget : 0;
@@ -490,7 +490,7 @@ static void run_round(struct drive *drive, size_t count)
 			.first = done};
 		for (size_t i = 0; i < count - done; i++)
 			round.slots[i] = drive_slot(drive);
-		round.count = limit(drive, done, round.slots, count - done);
+		round.count = drive_limit(drive, done, round.slots, count - done);
 		parallel_each(&work, round.count, drive->wishes->asker.jobs);
 		for (size_t i = 0; i < round.count; i++)
 			drive_merge(drive, &round.slots[i]);

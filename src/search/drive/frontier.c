@@ -87,7 +87,7 @@ bool objectives_have(const struct objectives *objectives, enum objective objecti
 	return false;
 }
 
-static double latency(const struct score *score)
+static double score_latency(const struct score *score)
 {
 	return (double)(score->price == PRICE_ESTIMATE ? score->estimate_cycles : score->cycles);
 }
@@ -98,11 +98,11 @@ double objective_value(enum objective objective, const struct score *score)
 		return (double)score->accesses[objective - OBJECTIVE_ACCESSES];
 	switch (objective) {
 	case OBJECTIVE_LATENCY:
-		return latency(score);
+		return score_latency(score);
 	case OBJECTIVE_ENERGY:
 		return score->energy_pj;
 	case OBJECTIVE_EDP:
-		return score->energy_pj * latency(score);
+		return score->energy_pj * score_latency(score);
 	case OBJECTIVE_HBM_BYTES:
 		return (double)score->hbm_bytes;
 	case OBJECTIVE_LX_PEAK:

@@ -244,7 +244,7 @@ static bool milp_goes_on(struct solving *solving, uint64_t count)
 }
 
 /* GLPK prints through this, complaints before an error as well, and MiniSat what it did up to a restart. */
-static int hear(void *user, const char *text)
+static int milp_collect_output(void *user, const char *text)
 {
 	struct solving *solving = user;
 	uint64_t conflicts;
@@ -358,7 +358,7 @@ static uint64_t iterations_of(glp_prob *problem)
 }
 
 /* The linear relaxation; false when the answer is known without a search. */
-static bool relax(struct solving *solving)
+static bool milp_relax(struct solving *solving)
 {
 	glp_smcp options;
 	glp_init_smcp(&options);
@@ -381,7 +381,7 @@ static bool relax(struct solving *solving)
 	}
 	solving->answer.status = end == 0 && status == GLP_NOFEAS ? PROOF_INFEASIBLE : PROOF_NONE;
 	if (solving->answer.status == PROOF_NONE)
-		hear(solving, "the linear relaxation has no optimum");
+		milp_collect_output(solving, "the linear relaxation has no optimum");
 	return false;
 }
 
@@ -433,7 +433,7 @@ static void milp_search(struct solving *solving)
 		answer->status = point ? PROOF_BOUND : PROOF_BUDGET;
 	} else {
 		answer->status = PROOF_NONE;
-		hear(solving, "a node of the search could not be solved");
+		milp_collect_output(solving, "a node of the search could not be solved");
 	}
 	if (!point)
 		return;
@@ -459,7 +459,7 @@ static void meet_clauses(struct solving *solving)
 }
 
 /* Every column has one value. */
-static void know(struct solving *solving)
+static void milp_is_known(struct solving *solving)
 {
 	struct milp_answer *answer = &solving->answer;
 	answer->status = PROOF_OPTIMAL;
@@ -474,10 +474,10 @@ static void milp_solve_all(struct solving *solving)
 	glp_mem_limit(megabytes ? megabytes : MEGABYTES);
 	if (milp_load(solving)) {
 		if (!glp_get_num_cols(solving->problem))
-			know(solving);
+			milp_is_known(solving);
 		else if (solving->wishes->clauses)
 			meet_clauses(solving);
-		else if (relax(solving))
+		else if (milp_relax(solving))
 			milp_search(solving);
 	}
 	solving->answer.iterations = solving->asked_at;
@@ -500,7 +500,7 @@ struct milp_answer milp_solve(
 	if (shared)
 		pthread_mutex_lock(&alone);
 	glp_init_env();
-	glp_term_hook(hear, solving);
+	glp_term_hook(milp_collect_output, solving);
 	glp_error_hook(milp_fail, solving);
 	if (!setjmp(solving->failed))
 		milp_solve_all(solving);

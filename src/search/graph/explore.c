@@ -353,7 +353,7 @@ static bool offer_nests(const struct graph *graph, const struct recipe *recipe, 
 }
 
 /* Every division of one op, the others as they are. */
-static void vary(const struct graph *graph, const struct task *task, struct slot *slot)
+static void graph_vary(const struct graph *graph, const struct task *task, struct slot *slot)
 {
 	const struct workload *workload = task->recipe.workload;
 	struct problem problem = {
@@ -412,7 +412,7 @@ static void run_task(void *self, size_t i, struct slot *slot)
 		 task->recipe.workload->ops[task->op].primitive->kind == OP_BROADCAST)
 		vary_staging(graph, task, slot);
 	else if (task->op >= 0)
-		vary(graph, task, slot);
+		graph_vary(graph, task, slot);
 	else if (!graph->all || arch_moves_boxes(task->recipe.arch) ||
 		 !offer_nests(graph, &task->recipe, slot))
 		recipe_offer(graph, &task->recipe, task->solver, slot);

@@ -50,7 +50,7 @@ struct clone_fitting {
 };
 
 /* Can the input be cloned, and at what price?  The answer is why not. */
-static const char *fit(const struct lx_graph *graph, int t, const struct lx_uses *uses,
+static const char *lx_graph_fit(const struct lx_graph *graph, int t, const struct lx_uses *uses,
 	int64_t budget, struct clone_fitting *out)
 {
 	const struct tensor *tensor = &graph->workload->tensors[t];
@@ -105,7 +105,7 @@ struct cloning {
 	struct array(struct wanted_clone) clones;
 };
 
-static void want(
+static void cloning_add_wish(
 	struct cloning *cloning, int tensor, int before, const struct clone_fitting *fitting)
 {
 	struct lx_graph *graph = cloning->graph;
@@ -165,10 +165,10 @@ void lx_clone_inputs(struct lx_graph *graph)
 			continue;
 		struct lx_uses uses = lx_uses(
 			graph->arch, workload, &graph->users, graph->mappings, t, graph->arena);
-		graph->reasons[t] = fit(graph, t, &uses, budget, &fitting);
+		graph->reasons[t] = lx_graph_fit(graph, t, &uses, budget, &fitting);
 		if (graph->reasons[t])
 			continue;
-		want(&cloning, t, uses.at[0].op, &fitting);
+		cloning_add_wish(&cloning, t, uses.at[0].op, &fitting);
 		graph->reasons[t] = "it is a graph input; its clone takes its place";
 		budget -= fitting.bytes;
 	}
@@ -208,7 +208,7 @@ static void try_tile(struct staging_gathering *gathering, int64_t rows, int64_t 
 }
 
 /* n, half of it, .. 1, all rounded up. */
-static int64_t halve(int64_t n)
+static int64_t lx_passes_halve(int64_t n)
 {
 	return n > 1 ? number_ceil_div(n, 2) : 0;
 }
@@ -233,8 +233,8 @@ static struct staging_menu gather_menu(const struct arch *arch, const struct wor
 		arch, workload, op, sliding_make(layout), tiles, arena, {0}};
 	const struct sliding *sliding = &gathering.sliding;
 	try_tile(&gathering, sliding->outer * sliding->rows, sliding->sticks);
-	for (int64_t rows = sliding->rows; rows; rows = halve(rows))
-		for (int64_t sticks = sliding->sticks; sticks; sticks = halve(sticks))
+	for (int64_t rows = sliding->rows; rows; rows = lx_passes_halve(rows))
+		for (int64_t sticks = sliding->sticks; sticks; sticks = lx_passes_halve(sticks))
 			if (sliding->outer > 1 || rows < sliding->rows || sticks < sliding->sticks)
 				try_tile(&gathering, rows, sticks);
 	struct staging_option *options = gathering.options.at;
@@ -268,7 +268,7 @@ static const struct staging_menu *find_menu(const struct staging_menu *menus, co
 	return menus;
 }
 
-static bool allows(const struct planning *planning, const struct staging_option *option)
+static bool planning_allows(const struct planning *planning, const struct staging_option *option)
 {
 	int64_t most = planning->lx_capacity;
 	if (planning->staging_bytes)
@@ -282,7 +282,7 @@ static const struct staging_option *choose_staging(
 {
 	const struct staging_option *chosen = NULL;
 	for (size_t i = 0; i < menu->count; i++)
-		if (allows(planning, &menu->options[i]))
+		if (planning_allows(planning, &menu->options[i]))
 			chosen = &menu->options[i];
 	return chosen;
 }
@@ -304,7 +304,8 @@ const struct staging_menu *staging_menus_with(const struct planning *planning,
 		const struct staging_option *now = choose_staging(menu, planning), *taken = now;
 		if (text_equal(menu->op, op))
 			taken = &menu->options[option];
-		if (!taken || (taken == now && text_equal(menu->op, op)) || !allows(limits, taken))
+		if (!taken || (taken == now && text_equal(menu->op, op)) ||
+			!planning_allows(limits, taken))
 			return NULL;
 		menus[i] =
 			(struct staging_menu){menu->op, 1, arena_copy(arena, taken, sizeof *taken)};

@@ -191,7 +191,7 @@ static const struct placement *ask_placement(
 }
 
 /* True if every staging tile has a place. */
-static bool stages(const struct lx_layout *layout)
+static bool lx_layout_stages(const struct lx_layout *layout)
 {
 	const struct lx_buffers *buffers = &layout->buffers;
 	for (size_t b = buffers->tensor_count; b < buffers->packing.count; b++)
@@ -206,7 +206,7 @@ static void place_buffers(struct lx_layout *layout, const struct solver *solver)
 	if (solver->keeps_parts && arch_moves_boxes(layout->graph.arch))
 		lx_spill_ask(&layout->graph, &layout->buffers);
 	layout->placement = ask_placement(layout, solver, &layout->buffers.packing);
-	if (stages(layout)) {
+	if (lx_layout_stages(layout)) {
 		lx_staging_take(&layout->graph,
 			layout->placement->addresses + layout->buffers.tensor_count);
 		return;

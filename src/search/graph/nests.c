@@ -75,7 +75,7 @@ static struct constraints read_entry(const struct constraint_context *context, s
 	return constraints_read_lists(context, one);
 }
 
-static bool understands(const struct arch *arch, const struct shape *shape, size_t i)
+static bool arch_understands(const struct arch *arch, const struct shape *shape, size_t i)
 {
 	struct arena *arena = arena_open();
 	struct diag *silent = diag_open(arena);
@@ -102,7 +102,7 @@ static struct constraints op_constraints_read(const struct arch *arch,
 	size_t count = count_entries(arch), kept = 0;
 	const struct node **lists = arena_array(arena, const struct node *, count + 1);
 	for (size_t i = 0; i < count; i++)
-		if (understands(arch, shape, i))
+		if (arch_understands(arch, shape, i))
 			lists[kept++] = arch->constraints[i];
 	/* constraints point at what they were read with */
 	struct constraints read = constraints_read(
@@ -161,7 +161,7 @@ static void judge_entry(const struct arch *arch, const struct workload *workload
 		if (!shapes[o])
 			continue;
 		any = any ? any : shapes[o];
-		if (understands(arch, shapes[o], i)) {
+		if (arch_understands(arch, shapes[o], i)) {
 			judge = judge ? judge : shapes[o];
 			continue;
 		}

@@ -92,7 +92,7 @@ static bool may_serve(enum tile_goal goal, enum price price, const struct op_val
 	return true;
 }
 
-static double worth(enum tile_goal goal, const struct op_value *value)
+static double op_value_worth(enum tile_goal goal, const struct op_value *value)
 {
 	switch (goal) {
 	case TILES_ENERGY:
@@ -116,22 +116,23 @@ static int64_t as_fast(int64_t least)
 static const struct op_option *op_option_choose(enum tile_goal goal, enum price price,
 	const struct op_option *published, const struct op_front *front)
 {
-	double best = worth(goal, &published->value);
+	double best = op_value_worth(goal, &published->value);
 	int64_t least = published->value.estimate;
 	for (size_t i = 0; i < front->count; i++) {
 		const struct op_value *value = &front->at[i].value;
-		double own = worth(goal, value);
+		double own = op_value_worth(goal, value);
 		if (!may_serve(goal, price, value, &published->value) || own > best)
 			continue;
 		least = own < best ? value->estimate : number_min(least, value->estimate);
 		best = own;
 	}
-	if (worth(goal, &published->value) <= best && published->value.estimate <= as_fast(least))
+	if (op_value_worth(goal, &published->value) <= best &&
+		published->value.estimate <= as_fast(least))
 		return published;
 	for (size_t i = 0; i < front->count; i++) {
 		const struct op_value *value = &front->at[i].value;
 		if (may_serve(goal, price, value, &published->value) &&
-			worth(goal, value) <= best && value->estimate <= as_fast(least))
+			op_value_worth(goal, value) <= best && value->estimate <= as_fast(least))
 			return &front->at[i];
 	}
 	return published;

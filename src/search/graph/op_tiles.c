@@ -21,7 +21,7 @@ struct tile_front {
 };
 
 /* True if a tiling is no worse in every value. */
-static bool covers(const struct op_value *a, const struct op_value *b)
+static bool op_value_covers(const struct op_value *a, const struct op_value *b)
 {
 	return a->cycles <= b->cycles && a->estimate <= b->estimate &&
 	       a->hbm_bytes <= b->hbm_bytes && a->energy_pj <= b->energy_pj;
@@ -30,7 +30,7 @@ static bool covers(const struct op_value *a, const struct op_value *b)
 static bool is_covered(const struct tile_front *front, const struct op_value *value)
 {
 	for (size_t i = front->options.count; i > 0; i--)
-		if (covers(&front->options.at[i - 1].value, value))
+		if (op_value_covers(&front->options.at[i - 1].value, value))
 			return true;
 	return false;
 }
@@ -54,7 +54,7 @@ static void front_add_tiling(
 static void add_least(struct tile_front *front, const struct op_value *value)
 {
 	for (size_t i = 0; i < front->least.count; i++)
-		if (covers(&front->least.at[i], value))
+		if (op_value_covers(&front->least.at[i], value))
 			return;
 	*array_add(front->walk.arena, &front->least) = *value;
 }
@@ -71,7 +71,7 @@ static void price_nest(struct tile_front *front, size_t i)
 		front->cut |= !op_value_least(traffic, front->question, &value, &least);
 		if (fits)
 			front_add_tiling(front, &value, &front->nests[i].mapping);
-		if (!front->cut && !(fits && covers(&value, &least)))
+		if (!front->cut && !(fits && op_value_covers(&value, &least)))
 			add_least(front, &least);
 	}
 	traffic->inner = NULL;

@@ -41,7 +41,7 @@ double plans_unit(const struct joint_aim *aim)
 	return aim->cycles || aim->energy ? 1 : (double)aim->hbm_bytes;
 }
 
-static double weight(const struct joint_aim *aim, enum objective objective)
+static double joint_aim_weight(const struct joint_aim *aim, enum objective objective)
 {
 	switch (objective) {
 	case OBJECTIVE_LATENCY:
@@ -58,15 +58,16 @@ static double weight(const struct joint_aim *aim, enum objective objective)
 /* Returns the value of a sum for a plan. */
 static double sum_of_plan(const struct planned *planned, const struct joint_aim *aim)
 {
-	return weight(aim, OBJECTIVE_LATENCY) * planned->latency +
-	       weight(aim, OBJECTIVE_ENERGY) * planned->energy +
-	       weight(aim, OBJECTIVE_HBM_BYTES) * planned->hbm_bytes;
+	return joint_aim_weight(aim, OBJECTIVE_LATENCY) * planned->latency +
+	       joint_aim_weight(aim, OBJECTIVE_ENERGY) * planned->energy +
+	       joint_aim_weight(aim, OBJECTIVE_HBM_BYTES) * planned->hbm_bytes;
 }
 
 bool plans_is_alone(const struct joint_aim *aim, enum objective objective)
 {
 	for (int i = 0; i < ALONE; i++)
-		if ((weight(aim, alone[i].objective) > 0) != (alone[i].objective == objective))
+		if ((joint_aim_weight(aim, alone[i].objective) > 0) !=
+			(alone[i].objective == objective))
 			return false;
 	return true;
 }
@@ -74,7 +75,7 @@ bool plans_is_alone(const struct joint_aim *aim, enum objective objective)
 /* --- what is asked */
 
 /* Energy x latency needs both. */
-static bool wants(const struct objectives *objectives, enum objective objective)
+static bool objectives_wants(const struct objectives *objectives, enum objective objective)
 {
 	bool product = objective == OBJECTIVE_LATENCY || objective == OBJECTIVE_ENERGY;
 	return objectives_have(objectives, objective) ||
@@ -82,7 +83,7 @@ static bool wants(const struct objectives *objectives, enum objective objective)
 }
 
 /* True if the answer is that of a question with more cores. */
-static bool answers(const struct planned *own, const struct plan_aim *asked)
+static bool planned_answers(const struct planned *own, const struct plan_aim *asked)
 {
 	const struct joint_aim *aim = &asked->aim;
 	if (own->asked.aim.hbm_bytes != aim->hbm_bytes || own->asked.aim.cycles != aim->cycles ||
@@ -96,7 +97,7 @@ static bool answers(const struct planned *own, const struct plan_aim *asked)
 static bool planned_list_is_known(const struct planned_list *planned, const struct plan_aim *asked)
 {
 	for (size_t i = 0; i < planned->count; i++)
-		if (answers(&planned->at[i], asked))
+		if (planned_answers(&planned->at[i], asked))
 			return true;
 	return false;
 }
@@ -106,7 +107,8 @@ void plans_alone(struct plan_aims *aims, const struct objectives *objectives,
 {
 	for (int i = 0; i < ALONE; i++) {
 		const struct plan_aim aim = {cores, alone[i].aim};
-		if (wants(objectives, alone[i].objective) && !planned_list_is_known(planned, &aim))
+		if (objectives_wants(objectives, alone[i].objective) &&
+			!planned_list_is_known(planned, &aim))
 			*array_add(arena, aims) = aim;
 	}
 }
@@ -125,7 +127,7 @@ static bool is_within(const struct planned *own, int cores)
 }
 
 /* The plan of next more latency and less energy; NULL. */
-static const struct planned *neighbour(
+static const struct planned *planned_list_neighbour(
 	const struct planned_list *planned, const struct planned *of, int cores)
 {
 	const struct planned *next = NULL;
@@ -184,7 +186,7 @@ static void add_between(
 		const struct planned *own = &planned->at[i];
 		if (!is_within(own, cores) || is_beaten(planned, own, cores))
 			continue;
-		const struct planned *next = neighbour(planned, own, cores);
+		const struct planned *next = planned_list_neighbour(planned, own, cores);
 		if (!next)
 			continue;
 		double parts = (own->energy - next->energy) * PARTS_OF_PJ;
@@ -213,7 +215,8 @@ struct plan_aims plans_between(const struct objectives *objectives,
 	const struct planned_list *planned, struct arena *arena)
 {
 	struct plan_aims aims = {0};
-	if (!wants(objectives, OBJECTIVE_LATENCY) || !wants(objectives, OBJECTIVE_ENERGY))
+	if (!objectives_wants(objectives, OBJECTIVE_LATENCY) ||
+		!objectives_wants(objectives, OBJECTIVE_ENERGY))
 		return aims;
 	for (size_t i = 0; i < planned->count; i++) {
 		int cores = planned->at[i].asked.cores;
@@ -243,16 +246,16 @@ static double bound_by(const struct planned *planned, const struct objectives *o
 	const struct score *point)
 {
 	const struct joint_aim *aim = &planned->asked.aim;
-	double own = weight(aim, objectives->at[0]), rest = planned->bound;
+	double own = joint_aim_weight(aim, objectives->at[0]), rest = planned->bound;
 	if (own <= 0 || planned->bound <= 0)
 		return 0;
 	for (int i = 0; i < ALONE; i++) {
 		enum objective objective = alone[i].objective;
-		if (objective == objectives->at[0] || weight(aim, objective) <= 0)
+		if (objective == objectives->at[0] || joint_aim_weight(aim, objective) <= 0)
 			continue;
 		if (!objectives_have(objectives, objective))
 			return 0;
-		rest -= weight(aim, objective) * objective_value(objective, point);
+		rest -= joint_aim_weight(aim, objective) * objective_value(objective, point);
 	}
 	return rest / own;
 }
@@ -269,13 +272,14 @@ static double least_alone(const struct planned_list *planned, enum objective obj
 }
 
 /* A corner of the half-planes of sums without HBM bytes: whether all hold there. */
-static bool holds(const struct planned_list *planned, int cores, double latency, double energy)
+static bool planned_list_holds(
+	const struct planned_list *planned, int cores, double latency, double energy)
 {
 	for (size_t i = 0; i < planned->count; i++) {
 		const struct planned *own = &planned->at[i];
 		const struct joint_aim *aim = &own->asked.aim;
-		double sum = weight(aim, OBJECTIVE_LATENCY) * latency +
-			     weight(aim, OBJECTIVE_ENERGY) * energy;
+		double sum = joint_aim_weight(aim, OBJECTIVE_LATENCY) * latency +
+			     joint_aim_weight(aim, OBJECTIVE_ENERGY) * energy;
 		if (own->asked.cores >= cores && !aim->hbm_bytes && sum < own->bound * (1 - 1e-12))
 			return false;
 	}
@@ -292,10 +296,10 @@ static double least_product(const struct planned_list *planned, int cores)
 	for (size_t i = 0; i < planned->count; i++)
 		for (size_t k = 0; k < i; k++) {
 			const struct planned *p = &planned->at[i], *q = &planned->at[k];
-			double a = weight(&p->asked.aim, OBJECTIVE_LATENCY),
-			       b = weight(&p->asked.aim, OBJECTIVE_ENERGY),
-			       c = weight(&q->asked.aim, OBJECTIVE_LATENCY),
-			       d = weight(&q->asked.aim, OBJECTIVE_ENERGY);
+			double a = joint_aim_weight(&p->asked.aim, OBJECTIVE_LATENCY),
+			       b = joint_aim_weight(&p->asked.aim, OBJECTIVE_ENERGY),
+			       c = joint_aim_weight(&q->asked.aim, OBJECTIVE_LATENCY),
+			       d = joint_aim_weight(&q->asked.aim, OBJECTIVE_ENERGY);
 			double determinant = a * d - b * c;
 			if (p->asked.cores < cores || q->asked.cores < cores ||
 				p->asked.aim.hbm_bytes || q->asked.aim.hbm_bytes || p->bound <= 0 ||
@@ -305,7 +309,7 @@ static double least_product(const struct planned_list *planned, int cores)
 			double energy = (a * q->bound - c * p->bound) / determinant;
 			double product = latency * energy;
 			if (latency >= 0 && energy >= 0 && (least <= 0 || product < least) &&
-				holds(planned, cores, latency, energy))
+				planned_list_holds(planned, cores, latency, energy))
 				least = product;
 		}
 	return least;

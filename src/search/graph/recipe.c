@@ -104,7 +104,7 @@ static const struct mapping *divisions_of(
 }
 
 /* True if the stopper ended a part; it says so at every later call. */
-static bool stops(const struct recipe *recipe, struct recipe_result *result)
+static bool recipe_stops(const struct recipe *recipe, struct recipe_result *result)
 {
 	result->stopped = stopper_stops(&recipe->planning.stopper);
 	if (result->stopped)
@@ -197,7 +197,7 @@ static struct recipe_result plan_whole(const struct recipe *recipe, struct arena
 	if (!answer.candidate_count) {
 		result.why = answer.complaint_count ? answer.complaints[0].text
 						    : "the joint search found no plan";
-		stops(recipe, &result);
+		recipe_stops(recipe, &result);
 		return result;
 	}
 	size_t last = answer.candidate_count - 1;
@@ -223,7 +223,7 @@ struct recipe_result recipe_lay_out(const struct recipe *recipe, struct arena *a
 	if (recipe_is_whole(recipe))
 		return plan_whole(recipe, arena);
 	result.mappings = recipe_divide(recipe, &result, arena);
-	if (stops(recipe, &result) || !result.mappings)
+	if (recipe_stops(recipe, &result) || !result.mappings)
 		return result;
 
 	struct lx_plan_result planned = lx_plan(recipe->arch, recipe->workload, result.mappings,
@@ -233,10 +233,10 @@ struct recipe_result recipe_lay_out(const struct recipe *recipe, struct arena *a
 	result.reasons = planned.reasons;
 	result.why = planned.why;
 	if (planned.plan && fill_steps(planned.plan, recipe, &result, arena) &&
-		!stops(recipe, &result))
+		!recipe_stops(recipe, &result))
 		result.plan = planned.plan;
 	if (!result.plan)
-		stops(recipe, &result);
+		recipe_stops(recipe, &result);
 	return result;
 }
 
@@ -256,7 +256,7 @@ struct recipe_result recipe_tile(
 			recipe->planning.published_tiles ? TILES_PUBLISHED : recipe->goal);
 	result.plan = recipe_check_plan(plan, recipe, &result, arena);
 	if (!result.plan && !recipe->given)
-		stops(recipe, &result);
+		recipe_stops(recipe, &result);
 	return result;
 }
 

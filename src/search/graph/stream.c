@@ -218,7 +218,7 @@ static struct op_question question_of(const struct plan *plan, int step, bool by
 	return question;
 }
 
-static const char *refuse(
+static const char *op_question_refuse(
 	const struct op_question *question, const struct op_answer *answer, struct arena *arena)
 {
 	if (answer->why)
@@ -243,7 +243,7 @@ static void match_loops(const struct plan *plan, int clone, int reader, int read
 	}
 }
 
-static bool contains(const uint8_t *list, int count, int value)
+static bool stream_contains(const uint8_t *list, int count, int value)
 {
 	for (int i = 0; i < count; i++)
 		if (list[i] == value)
@@ -323,11 +323,11 @@ static void tile_clone(struct plan *plan, int step, int last)
 	for (int i = 0; last >= 0 && i < op_at(plan, last)->loop_count; i++) {
 		int other = plan->steps[last].mapping.rows[plan->arch->lx].temporal_order[i];
 		for (int l = 0; l < op->loop_count; l++)
-			if (matches[l] == other && !contains(order, count, l))
+			if (matches[l] == other && !stream_contains(order, count, l))
 				order[count++] = (uint8_t)l;
 	}
 	for (int l = 0; l < op->loop_count; l++)
-		if (!contains(order, count, l))
+		if (!stream_contains(order, count, l))
 			order[count++] = (uint8_t)l;
 	set_tiles(plan, step, tiles, order);
 }
@@ -356,7 +356,7 @@ const struct stream_choices *stream_ask(const struct plan *plan, bool by_rule,
 		const struct op_answer *answer = op_map(&wanted, &question, arena);
 		choices->at[step] = answer;
 		if (!answer->found) {
-			*why = refuse(&question, answer, arena);
+			*why = op_question_refuse(&question, answer, arena);
 			choices = NULL;
 		}
 	}

@@ -112,7 +112,7 @@ bool goals_may_clone(const struct exploration *exploration)
 	       !(planning->constraints && planning->constraints->problem);
 }
 
-static bool beats(const struct op_value *a, const struct op_value *b, enum price price)
+static bool op_value_beats(const struct op_value *a, const struct op_value *b, enum price price)
 {
 	int64_t x = op_value_latency(a, price), y = op_value_latency(b, price);
 	bool equal = x == y && a->energy_pj == b->energy_pj && a->hbm_bytes == b->hbm_bytes;
@@ -126,7 +126,7 @@ size_t goals_sift(struct op_option *options, size_t count, enum price price)
 	for (size_t i = 0; i < count; i++) {
 		bool beaten = false;
 		for (size_t k = 0; k < count && !beaten; k++)
-			beaten = beats(&options[k].value, &options[i].value, price);
+			beaten = op_value_beats(&options[k].value, &options[i].value, price);
 		if (!beaten) {
 			struct op_option swapped = options[kept];
 			options[kept++] = options[i];
@@ -137,7 +137,7 @@ size_t goals_sift(struct op_option *options, size_t count, enum price price)
 }
 
 /* True if two recipes lay out the same plan and go on from it alike. */
-static bool alike(const struct recipe *a, const struct recipe *b)
+static bool recipe_alike(const struct recipe *a, const struct recipe *b)
 {
 	const struct planning *p = &a->planning, *q = &b->planning;
 	if (a->place != b->place || a->given != b->given || p->cores != q->cores ||
@@ -157,7 +157,7 @@ struct recipes recipes_of(const struct frontier *frontier, struct arena *arena)
 		const struct plan_found *found = frontier->points[i].payload;
 		bool known = found->recipe.joint && found->recipe.joint->plans_all;
 		for (size_t k = 0; k < recipes.count && !known; k++)
-			known = alike(recipes.at[k], &found->recipe);
+			known = recipe_alike(recipes.at[k], &found->recipe);
 		if (!known)
 			recipes.at[recipes.count++] = &found->recipe;
 	}
@@ -208,7 +208,7 @@ static struct task *tasks_add_task(
 	return task;
 }
 
-static bool enumerates(const struct solver *solver)
+static bool solver_enumerates(const struct solver *solver)
 {
 	return solver->sharing == SHARING_ENUMERATION;
 }
@@ -217,7 +217,7 @@ struct portfolio explore_dividers(const struct exploration *exploration)
 {
 	struct portfolio whole = {0};
 	for (size_t i = 0; i < exploration->divide.count; i++)
-		if (!enumerates(exploration->divide.at[i]))
+		if (!solver_enumerates(exploration->divide.at[i]))
 			portfolio_add(&whole, exploration->divide.at[i]);
 	return whole.count ? whole : portfolio_for(STAGE_DIVIDE, FOR_GRAPHS);
 }
@@ -324,7 +324,7 @@ static void add_varied(struct tasks *tasks, const struct exploration *exploratio
 	enum op_kind kind = exploration->workload->ops[op].primitive->kind;
 	bool staged = false;
 	for (size_t d = 0; kind != OP_OPAQUE && d < divide->count && !staged; d++) {
-		if (!enumerates(divide->at[d]))
+		if (!solver_enumerates(divide->at[d]))
 			continue;
 		staged = kind == OP_BROADCAST;
 		const struct solver *varies = staged ? NULL : divide->at[d];

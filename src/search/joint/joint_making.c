@@ -738,7 +738,8 @@ static bool is_late(struct joint_making *making, const struct joint_draft *draft
 
 /* True if a draft with equal places is as good as another one of no less value: wherever the other one is, a bundle
  * is wider with it by no more than it has more cores. */
-static bool beats(const struct joint_draft *a, const struct joint_draft *b, int64_t core_value)
+static bool joint_draft_beats(
+	const struct joint_draft *a, const struct joint_draft *b, int64_t core_value)
 {
 	bool fits = true;
 	const struct joint_option *own = &a->option, *other = &b->option;
@@ -765,7 +766,7 @@ void joint_drafts_keep(struct joint_making *making, struct joint_drafts *drafts)
 		if (!making->evicts_late)
 			beaten = is_late(making, &at[i], &at[uses], kept - uses);
 		for (size_t k = first; k < kept && !beaten; k++)
-			beaten = beats(&at[k], &at[i], core_value);
+			beaten = joint_draft_beats(&at[k], &at[i], core_value);
 		if (!beaten)
 			at[kept++] = at[i];
 	}

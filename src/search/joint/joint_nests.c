@@ -71,7 +71,7 @@ static int64_t price_step(struct joint_making *making, const struct inner_questi
 }
 
 /* Improves nests that need little room: they fit many plans, and are solved once. */
-static void polish(struct joint_making *making, struct plan *plan, int step)
+static void joint_nests_improve(struct joint_making *making, struct plan *plan, int step)
 {
 	struct inner_question question = inner_nest_question(making->scratch, plan, step);
 	int64_t rooms[] = {0, question.room};
@@ -107,7 +107,7 @@ void joint_nests_polish(const struct joint_graph *graph, struct plan *plan, stru
 	bool brief = !arch_moves_boxes(plan->arch) && graph->unproven &&
 		     !graph->question.aim.nest_ticks && !graph->question.aim.brief;
 	for (int step = 0; brief && step < plan->step_count; step++)
-		polish(&making, plan, step);
+		joint_nests_improve(&making, plan, step);
 	kept_close(own);
 	arena_close(making.scratch);
 }

@@ -302,7 +302,8 @@ struct brought {
 	bool possible;
 };
 
-static void bring(struct joint_making *making, int tensor, int view, struct brought *brought)
+static void joint_making_bring(
+	struct joint_making *making, int tensor, int view, struct brought *brought)
 {
 	const struct joint_transfer *in = joint_move_in(making, tensor, view);
 	struct op_question *question = brought->question;
@@ -328,7 +329,7 @@ static void price_moves(
 {
 	struct joint_making *making = choosing->making;
 	const struct op_question *question = brought->question;
-	bring(making, choosing->out.tensor, choosing->out.view, brought);
+	joint_making_bring(making, choosing->out.tensor, choosing->out.view, brought);
 	int64_t cycles = joint_moves_cycles(making, &question->moved, &brought->possible);
 	option->value = joint_worth(making, cycles, brought->energy_pj, question->moved.hbm);
 	option->ends_bundle = !joint_stands_alone(making, choosing->number);
@@ -357,15 +358,17 @@ static void price_option(struct joint_choosing *choosing)
 			question.in_lx |= choosing->reads[r].operands;
 		if (use->mode != JOINT_MOVED)
 			continue;
-		bring(making, use->tensor, use->view, &brought);
+		joint_making_bring(making, use->tensor, use->view, &brought);
 		if (choosing->reads[r].dies && joint_clone_of(choosing, use->tensor) < 0)
 			draft.dying_bytes += joint_making_bytes(making, use);
 	}
 	for (int c = 0; c < choosing->number - choosing->first; c++)
 		if (!joint_op_reads(choosing, joint_cloned(choosing, c)))
-			bring(making, joint_cloned(choosing, c), choosing->views[c], &brought);
+			joint_making_bring(
+				making, joint_cloned(choosing, c), choosing->views[c], &brought);
 	for (int e = 0; e < choosing->early_count; e++)
-		bring(making, choosing->early[e].tensor, choosing->early[e].view, &brought);
+		joint_making_bring(
+			making, choosing->early[e].tensor, choosing->early[e].view, &brought);
 	if (choosing->out.view >= 0)
 		question.in_lx |= 1u << choosing->op->read_count;
 	if (!brought.possible ||

@@ -256,8 +256,8 @@ static int count_moves(const struct joint_space *space, const struct joint_answe
 	return count;
 }
 
-static struct building open(const struct joint_space *space, const struct joint_answer *answer,
-	const struct joint_packing *packing, struct arena *arena)
+static struct building joint_plan_open(const struct joint_space *space,
+	const struct joint_answer *answer, const struct joint_packing *packing, struct arena *arena)
 {
 	const struct joint_graph *graph = space->graph;
 	const struct workload *workload = graph->question.workload;
@@ -290,7 +290,7 @@ static struct building open(const struct joint_space *space, const struct joint_
 struct plan *joint_build(const struct joint_space *space, const struct joint_answer *answer,
 	const struct joint_packing *packing, struct arena *arena)
 {
-	struct building building = open(space, answer, packing, arena);
+	struct building building = joint_plan_open(space, answer, packing, arena);
 	const struct joint_stays *stays = &packing->stays;
 	for (; building.step < answer->count; building.step++) {
 		const struct joint_step *step = &answer->steps[building.step];

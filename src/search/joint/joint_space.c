@@ -66,7 +66,7 @@ static void open_stay(struct valuing *valuing, int tensor, int view)
 	valuing->held[tensor] = valuing->stay_count;
 }
 
-static bool serves(const struct joint_tensor *tensor, int held, int asked)
+static bool joint_tensor_serves(const struct joint_tensor *tensor, int held, int asked)
 {
 	return tensor->serves[held * tensor->view_count + asked];
 }
@@ -110,7 +110,7 @@ static bool take_use(struct valuing *valuing, const struct joint_use *use)
 	if (use->mode == JOINT_RESIDENT) {
 		if (!stay)
 			return valuing_refuse(valuing, use->tensor, "is not in LX");
-		if (!serves(tensor, stay->view, use->view))
+		if (!joint_tensor_serves(tensor, stay->view, use->view))
 			return valuing_refuse(valuing, use->tensor,
 				"is in LX under a view that the op cannot use");
 		stay->to = valuing->step;

@@ -232,7 +232,7 @@ static bool choose_division(const struct language *language, struct language_run
 	       run->cores == language_run_most_cores(run, parts, 0, most);
 }
 
-static bool divide(const struct language *language, struct language_run *run,
+static bool run_divide_loops(const struct language *language, struct language_run *run,
 	const struct op *const *parts, struct arena *arena)
 {
 	for (int o = 0; o < run->plan.step_count; o++) {
@@ -350,7 +350,7 @@ bool language_choose_run(const struct language *language, int first, struct choi
 	for (int o = 0; o < run->plan.step_count; o++)
 		parts[o] = run_op(arena, &run->workload, &run->workload.ops[o], &run->tiles, 0);
 	if (!choose_division(language, run, parts, choices) || !has_few_tiles(language, run) ||
-		!divide(language, run, parts, arena))
+		!run_divide_loops(language, run, parts, arena))
 		return false;
 	for (int t = 0; t < (int)workload->tensor_count; t++)
 		if (run->workload.tensors[t].producer >= 0 && language_run_is_inside(run, t) &&

@@ -130,7 +130,7 @@ static bool choose_use(const struct choosing_step *choosing, struct step_use *us
 	       is_brought(choosing, use->tensor, asked);
 }
 
-static bool reads(const struct op *op, int t)
+static bool language_op_reads(const struct op *op, int t)
 {
 	for (int i = 0; i < op->read_count; i++)
 		if (op->reads[i].tensor == t)
@@ -147,7 +147,7 @@ static bool choose_early(const struct choosing_step *choosing)
 	for (int t = 0; language->kinds.early && t < (int)language->workload->tensor_count; t++) {
 		const struct language_tensor *tensor = &language->tensors[t];
 		if (!may_move(choosing, t) || tensor->last <= step->op || count == EARLY_MOST ||
-			reads(choosing->op, t) || tensor->stay == STAY_LX ||
+			language_op_reads(choosing->op, t) || tensor->stay == STAY_LX ||
 			!choose_below(choosing->choices, 2))
 			continue;
 		struct step_use *use = &step->uses[step->use_count++];

@@ -21,7 +21,7 @@ struct factors {
 };
 
 /* The numbers that ceil(extent / n) takes are 1 + floor((extent - 1) / n), and 1. */
-static const int64_t *quotients(struct arena *arena, int64_t extent, size_t *count)
+static const int64_t *factors_quotients(struct arena *arena, int64_t extent, size_t *count)
 {
 	int64_t m = extent - 1;
 	*count = 1;
@@ -194,7 +194,7 @@ const struct factors *factors_make(struct arena *arena, int64_t extent, bool imp
 	for (int i = 0; i < loop_count; i++)
 		factors->bounds[i] = bounds[i];
 	if (imperfect) {
-		factors->left = quotients(arena, extent, &factors->left_count);
+		factors->left = factors_quotients(arena, extent, &factors->left_count);
 	} else {
 		struct divisors divisors = number_divisors(arena, extent);
 		factors->left = divisors.at;

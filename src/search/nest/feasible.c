@@ -283,7 +283,8 @@ static bool tile_can_fit(const struct feasible_question *question, int loop)
 		       level->store.least_utilization * (double)level->size;
 }
 
-static int64_t instances(const struct feasible_question *question, int loop, bool most)
+static int64_t feasible_question_instances(
+	const struct feasible_question *question, int loop, bool most)
 {
 	int64_t product = 1;
 	for (int d = 0; d < question->domain->shape->dimension_count; d++)
@@ -299,8 +300,8 @@ static bool block_can_fit(const struct feasible_question *question, int loop)
 		if (question->spans[d][loop].least > number_max(block->fanout.x, block->fanout.y))
 			return false;
 	int64_t all = number_times(block->fanout.x, block->fanout.y);
-	return instances(question, loop, false) <= all &&
-	       (double)instances(question, loop, true) / (double)all >=
+	return feasible_question_instances(question, loop, false) <= all &&
+	       (double)feasible_question_instances(question, loop, true) / (double)all >=
 		       feasible_row(question, loop)->least_usage;
 }
 
@@ -313,7 +314,7 @@ static bool can_be_busy(const struct feasible_question *question)
 			const struct nest_level *block = feasible_question_level(question, loop);
 			busy = number_times(
 				busy, number_min(number_times(block->fanout.x, block->fanout.y),
-					      instances(question, loop, true)));
+					      feasible_question_instances(question, loop, true)));
 		}
 	return (double)busy >= question->domain->least_parallelism * (double)all;
 }
@@ -451,7 +452,8 @@ static void sort_dimensions(struct feasible_question *question)
 	}
 }
 
-static enum verdict answer(struct feasible_question *question, uint32_t any_extent)
+static enum verdict feasible_question_answer(
+	struct feasible_question *question, uint32_t any_extent)
 {
 	int count = question->domain->shape->dimension_count;
 	for (int d = 0; d < count; d++)
@@ -490,7 +492,7 @@ static struct feasible find_any(struct factors_store *store, const struct domain
 	if (question->space) {
 		question->mapping = question->space->blank;
 		find_watches(question);
-		feasible.verdict = answer(question, any_extent);
+		feasible.verdict = feasible_question_answer(question, any_extent);
 		feasible.witness = question->mapping;
 		feasible.work = question->work.done;
 	}

@@ -222,14 +222,14 @@ struct shortage_search {
 	struct array(struct shortage) list;
 };
 
-static struct shortage blank(enum shortage_kind kind)
+static struct shortage mapspace_check_blank(enum shortage_kind kind)
 {
 	return (struct shortage){
 		.kind = kind, .level = -1, .dimension = -1, .space = -1, .alone = -1, .enough = -1};
 }
 
 /* A machine with one limit as it is and all others lifted, or as they are. */
-static struct relaxed *others(
+static struct relaxed *shortage_search_others(
 	struct shortage_search *finding, const struct shortage *kept, bool lifted)
 {
 	struct relaxed *relaxed = relaxed_open(finding->arena, finding->domain);
@@ -283,7 +283,7 @@ static bool shortage_fits(struct shortage_search *finding, const struct shortage
 	int64_t value, bool lifted, struct mapping *witness)
 {
 	struct arena_mark mark = arena_mark(finding->arena);
-	struct relaxed *relaxed = others(finding, limit, lifted);
+	struct relaxed *relaxed = shortage_search_others(finding, limit, lifted);
 	relaxed_set_member(relaxed, limit, value);
 	struct feasible feasible = {.verdict = VERDICT_OPEN};
 	if (!finding->open)
@@ -375,7 +375,7 @@ static void take_tile(
 static void add_limit(
 	struct shortage_search *finding, enum shortage_kind kind, int level, int64_t given)
 {
-	struct shortage limit = blank(kind);
+	struct shortage limit = mapspace_check_blank(kind);
 	limit.level = level;
 	limit.given = given;
 	bool most = kind == SHORTAGE_UTILIZATION || kind == SHORTAGE_PARALLELISM;
@@ -401,7 +401,7 @@ static bool add_impossible(struct shortage_search *finding)
 	const struct domain *domain = finding->domain;
 	for (int d = 0; d < domain->shape->dimension_count; d++)
 		if (!factors_count(finding->space->factors[d])) {
-			struct shortage shortage = blank(SHORTAGE_FACTORS);
+			struct shortage shortage = mapspace_check_blank(SHORTAGE_FACTORS);
 			shortage.dimension = d;
 			*array_add(finding->arena, &finding->list) = shortage;
 		}
@@ -412,7 +412,7 @@ static bool add_impossible(struct shortage_search *finding)
 			home |= level->storage && !(domain->rows[level->row].bypass >> t & 1);
 		}
 		if (!home) {
-			struct shortage shortage = blank(SHORTAGE_HOME);
+			struct shortage shortage = mapspace_check_blank(SHORTAGE_HOME);
 			shortage.space = t;
 			*array_add(finding->arena, &finding->list) = shortage;
 		}

@@ -274,7 +274,7 @@ static void run(void *self, size_t i, struct slot *slot)
 		run_layer(layers, i, slot);
 }
 
-static int64_t occurrences(const struct network *network, size_t l)
+static int64_t layer_occurrences(const struct network *network, size_t l)
 {
 	int64_t count = 0;
 	for (size_t other = 0; other < network->layer_count; other++)
@@ -292,7 +292,7 @@ static void add_worths(void *self, size_t i, const struct slot *slot, double *be
 	const struct explored *explored = slot->left;
 	if (first == OBJECTIVE_EDP || !explored || !explored->frontier.count)
 		return;
-	double count = (double)occurrences(search->network, layers->order[i]);
+	double count = (double)layer_occurrences(search->network, layers->order[i]);
 	double least = objective_value(first, &explored->frontier.points[0].score);
 	layers->best[i] = count * least;
 	if (layers->round == 1)
@@ -377,7 +377,7 @@ static int sums_points_compare(struct sums_point a, struct sums_point b)
 /* --- leaving some out */
 
 /* 1 + 2^-shift times as much, rounded down. */
-static wide stretched(wide y, int shift)
+static wide network_search_stretched(wide y, int shift)
 {
 	return y + (y >> shift);
 }
@@ -389,7 +389,8 @@ static size_t thin_by(struct sums_step *step, int shift, bool keep)
 	size_t kept = 0;
 	wide last = 0;
 	for (size_t i = 0; i < step->count; i++) {
-		if (i && i + 1 < step->count && last <= stretched(step->at[i].y, shift))
+		if (i && i + 1 < step->count &&
+			last <= network_search_stretched(step->at[i].y, shift))
 			continue;
 		last = step->at[i].y;
 		if (keep) {
@@ -402,7 +403,7 @@ static size_t thin_by(struct sums_step *step, int shift, bool keep)
 }
 
 /* Leaves at most `most`, as many as the finest power of two allows. */
-static void thin(struct sums_step *step, size_t most)
+static void sums_step_limit(struct sums_step *step, size_t most)
 {
 	int shift = 62;
 	if (step->count <= most)
@@ -458,7 +459,7 @@ static struct sums_operand open_operand(
 	copy.origins = arena_array(scratch, struct origin, step->count);
 	for (size_t i = 0; i < step->count; i++)
 		copy.origins[i].left = (uint32_t)i;
-	thin(&copy, most);
+	sums_step_limit(&copy, most);
 	return (struct sums_operand){copy.count, copy.at, copy.origins, copy.excess};
 }
 
@@ -496,7 +497,7 @@ static void network_merge(struct maker *maker, const struct sums_operand *rows,
 	out->count = values.count;
 	out->at = values.at;
 	out->origins = origins.at;
-	thin(out, maker->most);
+	sums_step_limit(out, maker->most);
 	out->origins = arena_copy(maker->arena, origins.at, out->count * sizeof *origins.at);
 }
 
@@ -656,7 +657,7 @@ struct point_use {
 
 struct uses array(struct point_use);
 
-static void use(struct arena *arena, struct uses *uses, uint32_t sum, int64_t times)
+static void point_uses_add(struct arena *arena, struct uses *uses, uint32_t sum, int64_t times)
 {
 	for (size_t i = 0; i < uses->count; i++)
 		if (uses->at[i].sum == sum) {
@@ -670,7 +671,7 @@ void sums_choice(const struct sums *sums, size_t i, int64_t *const *taken, struc
 {
 	struct arena_mark mark = arena_mark(scratch);
 	struct uses *uses = arena_array(scratch, struct uses, sums->step_count);
-	use(scratch, &uses[sums->step_count - 1], (uint32_t)i, 1);
+	point_uses_add(scratch, &uses[sums->step_count - 1], (uint32_t)i, 1);
 	for (size_t s = sums->step_count; s-- > 0;) {
 		const struct sums_step *step = &sums->steps[s];
 		for (size_t u = 0; u < uses[s].count; u++) {
@@ -680,8 +681,8 @@ void sums_choice(const struct sums *sums, size_t i, int64_t *const *taken, struc
 				taken[step->part][origin.left] += of.times;
 				continue;
 			}
-			use(scratch, &uses[step->left], origin.left, of.times);
-			use(scratch, &uses[step->right], origin.right, of.times);
+			point_uses_add(scratch, &uses[step->left], origin.left, of.times);
+			point_uses_add(scratch, &uses[step->right], origin.right, of.times);
 		}
 	}
 	arena_release(scratch, mark);
@@ -690,7 +691,7 @@ void sums_choice(const struct sums *sums, size_t i, int64_t *const *taken, struc
 /* --- limits */
 
 /* By how much a sum exceeds a limit; a limit of 0 counts as 1. */
-static double factor(wide value, wide most)
+static double network_search_factor(wide value, wide most)
 {
 	if (most == SUMS_NO_LIMIT)
 		return 0;
@@ -729,7 +730,8 @@ size_t sums_nearest(const struct sums *sums, wide x_most, wide y_most)
 	size_t best = SIZE_MAX;
 	double least = 0;
 	for (size_t i = 0; i < sums->count; i++) {
-		double x = factor(sums->at[i].x, x_most), y = factor(sums->at[i].y, y_most);
+		double x = network_search_factor(sums->at[i].x, x_most),
+		       y = network_search_factor(sums->at[i].y, y_most);
 		double value = x > y ? x : y;
 		if (best != SIZE_MAX && value >= least)
 			continue;

@@ -173,7 +173,7 @@ static void free_loops_permute(struct free_loops *loops, uint64_t order)
 	}
 }
 
-static int append(uint8_t *order, int count, const uint8_t *loops, int added)
+static int space_append(uint8_t *order, int count, const uint8_t *loops, int added)
 {
 	for (int i = 0; i < added; i++)
 		order[count + i] = loops[i];
@@ -191,12 +191,12 @@ static void space_place_loops(const struct space *space, const struct tiling_lev
 		idle = loops->free_along_x - busy;
 	}
 	uint8_t *out = level->spatial ? row->spatial_order : row->temporal_order;
-	n = append(out, n, loops->parts.first, loops->parts.inner);
-	n = append(out, n, loops->busy_loops, busy);
-	n = append(out, n, loops->idle_loops, idle);
-	n = append(out, n, loops->busy_loops + busy, loops->busy - busy);
-	n = append(out, n, loops->idle_loops + idle, loops->idle - idle);
-	n = append(out, n, loops->parts.last, loops->parts.outer);
+	n = space_append(out, n, loops->parts.first, loops->parts.inner);
+	n = space_append(out, n, loops->busy_loops, busy);
+	n = space_append(out, n, loops->idle_loops, idle);
+	n = space_append(out, n, loops->busy_loops + busy, loops->busy - busy);
+	n = space_append(out, n, loops->idle_loops + idle, loops->idle - idle);
+	n = space_append(out, n, loops->parts.last, loops->parts.outer);
 	if (!level->spatial)
 		return;
 	int along_x = loops->entries_along_x;
@@ -248,7 +248,7 @@ bool space_set_axes(const struct space *space, const struct tiling_level *level,
 	return true;
 }
 
-static int among(const uint8_t *loops, int count, uint32_t mask)
+static int space_among(const uint8_t *loops, int count, uint32_t mask)
 {
 	int found = 0;
 	for (int i = 0; i < count; i++)
@@ -277,7 +277,7 @@ void space_level_follow(const struct space *space, const struct tiling_level *le
 			if ((free & axes[axis]) >> wished[i] & 1)
 				loops.busy_loops[n++] = wished[i];
 	if (loops.free_along_x >= 0)
-		split = among(loops.busy_loops, loops.busy, along_x) - loops.least;
+		split = space_among(loops.busy_loops, loops.busy, along_x) - loops.least;
 	else if (loops.splits > 1)
 		split = __builtin_popcount(busy & along_x);
 	split = split < 0 ? 0 : split < loops.splits ? split : loops.splits - 1;
@@ -360,7 +360,7 @@ static void set_wide(mpz_t out, wide value)
 	mpz_add_ui(out, out, (unsigned long)(value & (wide)UINT64_MAX));
 }
 
-static const char *digits(struct arena *arena, const mpz_t number)
+static const char *space_digits(struct arena *arena, const mpz_t number)
 {
 	char *text = arena_alloc(arena, mpz_sizeinbase(number, 10) + 2);
 	return mpz_get_str(text, 10, number);
@@ -415,14 +415,14 @@ struct space_sizes space_sizes(const struct space *space, struct arena *arena)
 	mpz_init(choice);
 	for (int d = 0; d < space->domain->shape->dimension_count; d++) {
 		set_wide(choice, factors_count(space->factors[d]));
-		sizes.dimensions[d] = digits(arena, choice);
+		sizes.dimensions[d] = space_digits(arena, choice);
 	}
 	for (int c = 0; c < CHOICE_COUNT; c++) {
 		count_choice(space, (enum space_choice)c, choice);
-		sizes.choices[c] = digits(arena, choice);
+		sizes.choices[c] = space_digits(arena, choice);
 		mpz_mul(all, all, choice);
 	}
-	sizes.all = digits(arena, all);
+	sizes.all = space_digits(arena, all);
 	mpz_clear(choice);
 	mpz_clear(all);
 	return sizes;
@@ -598,8 +598,8 @@ static int find_sink(const struct tilings_walk *finding)
 }
 
 /* Whatever completes b completes a, with values no greater. */
-static bool dominates(const struct tilings_walk *finding, int loop, const struct partial *a,
-	const struct partial *b)
+static bool tilings_walk_dominates(const struct tilings_walk *finding, int loop,
+	const struct partial *a, const struct partial *b)
 {
 	const enum watch *watches = finding->question->watches;
 	bool absorbed = loop < finding->sink &&
@@ -622,7 +622,7 @@ static bool is_dominated(const struct tilings_walk *finding, int loop, const str
 	const struct partial *candidate)
 {
 	for (size_t i = 0; i < kept->count; i++)
-		if (dominates(finding, loop, &kept->at[i], candidate))
+		if (tilings_walk_dominates(finding, loop, &kept->at[i], candidate))
 			return true;
 	return false;
 }
@@ -651,7 +651,7 @@ static void keep_partial(struct tilings_walk *finding, int loop, struct partials
 		return;
 	size_t count = 0;
 	for (size_t i = 0; i < kept->count; i++)
-		if (!dominates(finding, loop, &candidate, &kept->at[i]))
+		if (!tilings_walk_dominates(finding, loop, &candidate, &kept->at[i]))
 			kept->at[count++] = kept->at[i];
 	kept->count = count;
 	size_t size = (size_t)finding->loop_count * sizeof *values;

@@ -23,7 +23,8 @@ static bool placement_is_whole(const struct placement *placement)
 }
 
 /* Solvers are not believed. */
-static void verify(const struct packing_search *search, const struct placement *placement)
+static void packing_search_verify(
+	const struct packing_search *search, const struct placement *placement)
 {
 	const struct packing *packing = search->packing;
 	struct packing_fault fault = packing_check(packing, placement);
@@ -69,7 +70,7 @@ static void run(void *self, size_t i, struct slot *slot)
 	int64_t least = INT64_MAX;
 	for (size_t c = 0; c < answer->candidate_count; c++) {
 		struct packing_found found = {.placement = answer->candidates[c].placement};
-		verify(search, found.placement);
+		packing_search_verify(search, found.placement);
 		int64_t cost = cost_of(search->packing, found.placement);
 		bool counts = search->packing->goal == PACKING_SPILL ||
 			      placement_is_whole(found.placement);

@@ -104,7 +104,7 @@ static struct unfit_state unfit_open(struct arena *arena, const struct packing *
 	return state;
 }
 
-static int relation(const struct unfit_state *state, int i, int j)
+static int unfit_state_relation(const struct unfit_state *state, int i, int j)
 {
 	return state->relation[i * state->count + j];
 }
@@ -132,8 +132,8 @@ static bool must_be_same(const struct unfit_state *state, int child, int parent)
 		return false;
 	for (int p = 0; p < state->count; p++)
 		if (p != parent && may_be_child(state, child, p) &&
-			(relation(state, child, p) == PAIR_SAME ||
-				relation(state, child, p) == PAIR_OPEN))
+			(unfit_state_relation(state, child, p) == PAIR_SAME ||
+				unfit_state_relation(state, child, p) == PAIR_OPEN))
 			return false;
 	return true;
 }
@@ -215,7 +215,7 @@ static bool settle_bounds(struct unfit_state *state, struct arena *arena)
 		for (int i = 0; i < state->count && good; i++) {
 			good = !state->items[i].size || state->low[i] <= state->high[i];
 			for (int j = 0; j < state->count && good; j++) {
-				if (relation(state, i, j) != PAIR_BELOW)
+				if (unfit_state_relation(state, i, j) != PAIR_BELOW)
 					continue;
 				int64_t low = state->low[i] + state->items[i].size;
 				int64_t high = state->high[j] - state->items[i].size;
@@ -239,7 +239,8 @@ static bool counts_at(const struct unfit_state *state, int i, int64_t step)
 		return true;
 	for (int p = 0; p < state->count; p++)
 		if (may_be_child(state, i, p) &&
-			(relation(state, i, p) == PAIR_OPEN || relation(state, i, p) == PAIR_SAME))
+			(unfit_state_relation(state, i, p) == PAIR_OPEN ||
+				unfit_state_relation(state, i, p) == PAIR_SAME))
 			return false;
 	return true;
 }
@@ -293,7 +294,7 @@ static bool settle_pairs(struct unfit_state *state, bool *more)
 	*more = false;
 	for (int i = 0; i < state->count; i++)
 		for (int j = i + 1; j < state->count; j++) {
-			if (relation(state, i, j) != PAIR_OPEN)
+			if (unfit_state_relation(state, i, j) != PAIR_OPEN)
 				continue;
 			int options = unfit_options(state, i, j);
 			if (!options)
@@ -375,7 +376,7 @@ static bool find_tight(const struct unfit_state *state, struct unfit_node *out)
 }
 
 /* Proves that a state, which is at its end, is none.  False: it was not. */
-static bool prove(struct proving *proving, struct unfit_state *state, struct arena *arena)
+static bool unfit_search(struct proving *proving, struct unfit_state *state, struct arena *arena)
 {
 	struct unfit_node pair;
 	if (stopper_stops(&proving->limits->stopper))
@@ -395,7 +396,7 @@ static bool prove(struct proving *proving, struct unfit_state *state, struct are
 		struct arena_mark mark = arena_mark(arena);
 		struct unfit_state next = unfit_copy(arena, state);
 		unfit_decide(&next, pair.a, pair.b, (enum unfit_relation)r);
-		good = prove(proving, &next, arena);
+		good = unfit_search(proving, &next, arena);
 		arena_release(arena, mark);
 	}
 	return good;
@@ -409,7 +410,7 @@ bool unfit_prove(const struct packing *packing, const struct unfit_limits *limit
 	struct proving proving = {.limits = limits, .arena = arena};
 	struct arena *scratch = arena_open();
 	struct unfit_state state = unfit_open(scratch, packing);
-	bool good = prove(&proving, &state, scratch);
+	bool good = unfit_search(&proving, &state, scratch);
 	arena_close(scratch);
 	*out = (struct unfit_proof){proving.nodes.count, proving.nodes.at};
 	return good;

@@ -402,7 +402,7 @@ static bool tour_join(struct tour *tour, int64_t a, int64_t b)
 	return a != b;
 }
 
-static void exchange(struct tour *tour, int64_t place)
+static void tour_exchange(struct tour *tour, int64_t place)
 {
 	int64_t kept = tour->after[place];
 	tour->after[place] = tour->after[place + 1];
@@ -429,13 +429,13 @@ static void exchange_all(struct tour *tour, const bool *chosen)
 {
 	for (int64_t k = tour->count - 2; k >= 0; k--)
 		if (chosen[k] && tour->stores[k].key <= tour->loads[k].key)
-			exchange(tour, k);
+			tour_exchange(tour, k);
 	for (int64_t k = 0; k + 1 < tour->count; k++)
 		if (chosen[k] && tour->stores[k].key > tour->loads[k].key)
-			exchange(tour, k);
+			tour_exchange(tour, k);
 }
 
-static struct sort_entry *sorted(
+static struct sort_entry *chunk_job_sorted(
 	const struct chunk_job *jobs, int64_t count, bool stores, struct arena *arena)
 {
 	struct sort_entry *entries = arena_array(arena, struct sort_entry, count + 1);
@@ -450,8 +450,8 @@ const int64_t *order_gilmore_gomory(
 	const struct chunk_job *jobs, int64_t count, struct arena *arena)
 {
 	struct tour tour = {.count = count + 1,
-		.stores = sorted(jobs, count, true, arena),
-		.loads = sorted(jobs, count, false, arena),
+		.stores = chunk_job_sorted(jobs, count, true, arena),
+		.loads = chunk_job_sorted(jobs, count, false, arena),
 		.after = arena_array(arena, int64_t, count + 1),
 		.cycle = arena_array(arena, int64_t, count + 1)};
 	int64_t *place = arena_array(arena, int64_t, count + 1); /* by number + 1 */
@@ -479,7 +479,7 @@ const int64_t *order_gilmore_gomory(
 
 /* The least rounds in which all chunks can come to a rank: a link brings none before one can be
  * where it begins. */
-static int64_t arrival(const struct synthesis *synthesis, const int *distances, int rank)
+static int64_t synthesis_arrival(const struct synthesis *synthesis, const int *distances, int rank)
 {
 	const struct topology *topology = synthesis->topology;
 	int ways = topology_ways(topology, rank, true);
@@ -602,7 +602,7 @@ int64_t rounds_bound(const struct synthesis *synthesis, struct arena *arena)
 		if (r == topology->root)
 			continue;
 		alone = number_max(alone, distances[r]);
-		bound = number_max(bound, arrival(synthesis, distances, r));
+		bound = number_max(bound, synthesis_arrival(synthesis, distances, r));
 	}
 	for (int q = 0; topology->ports == PORTS_ONE && (1 << q) < topology->ranks; q++)
 		alone = number_max(alone, q + 1);
@@ -704,7 +704,7 @@ static struct broadcast_outcome keep_outcome(
 }
 
 /* Tiles one behind the other; false when they do not fit or are too small to be of use. */
-static bool lay(
+static bool broadcast_lay(
 	struct broadcast *variant, int64_t *offsets, int64_t rows, int64_t cols, int64_t staging)
 {
 	const int64_t *shape = broadcast_block(variant);
@@ -751,7 +751,7 @@ static void add_orders(struct broadcast_ways *ways, struct broadcast *variant)
 }
 
 /* Half as many, in whole units; 0 after the last. */
-static int64_t halve(int64_t count, int64_t unit)
+static int64_t broadcast_search_halve(int64_t count, int64_t unit)
 {
 	return count <= unit ? 0 : number_align_up(number_ceil_div(count, 2), unit);
 }
@@ -767,13 +767,15 @@ static void broadcast_ways_add_tiles(struct broadcast_ways *ways)
 	if (!broadcast_rows(shape, &all) || !all || !shape[4])
 		return;
 	int64_t most = number_min(all, INT32_MAX);
-	for (int64_t cols = number_align_up(shape[4], unit); cols; cols = halve(cols, unit))
-		for (int64_t rows = most; rows; rows = halve(rows, 1)) {
+	for (int64_t cols = number_align_up(shape[4], unit); cols;
+		cols = broadcast_search_halve(cols, unit))
+		for (int64_t rows = most; rows; rows = broadcast_search_halve(rows, 1)) {
 			/* after all rows together those of one slice */
-			if (rows < most && rows > shape[3] && halve(rows, 1) < shape[3])
+			if (rows < most && rows > shape[3] &&
+				broadcast_search_halve(rows, 1) < shape[3])
 				rows = shape[3];
 			for (int64_t k = 1; k <= TILES_MOST; k++)
-				if (lay(&variant, offsets, rows, cols, k))
+				if (broadcast_lay(&variant, offsets, rows, cols, k))
 					add_orders(ways, &variant);
 		}
 }

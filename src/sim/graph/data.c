@@ -608,7 +608,7 @@ static void compare_tile(
 }
 
 /* The op's first tile: is this compute a pass of it? */
-static bool belongs(struct tile_sample *tile, const struct compute *compute, int core)
+static bool tile_sample_belongs(struct tile_sample *tile, const struct compute *compute, int core)
 {
 	if (tile->state == WAITING && !compute->accumulator_read) {
 		tile->state = RUNNING;
@@ -625,7 +625,7 @@ void sample_compute(
 	const struct compute *compute = instruction->compute;
 	struct tile_sample *tile = &sample->tiles[compute->op];
 	int core = __builtin_ctzll(instruction->mask);
-	if (!belongs(tile, compute, core))
+	if (!tile_sample_belongs(tile, compute, core))
 		return;
 	tile->cores |= UINT64_C(1) << core;
 	for (int i = 0; i < compute->read_count; i++)

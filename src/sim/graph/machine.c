@@ -577,7 +577,7 @@ const int64_t *machine_step_ends(const struct machine *machine)
 }
 
 /* One server takes work that came at `ready`; returns when it is through. */
-static int64_t serve(struct machine *machine, int server, int64_t ready, int64_t time)
+static int64_t server_take(struct machine *machine, int server, int64_t ready, int64_t time)
 {
 	if (time == 0)
 		return ready;
@@ -659,7 +659,8 @@ static int64_t run_lanes(struct machine *machine, uint64_t mask, int64_t time, i
 		lanes |= UINT64_C(1) << __builtin_ctzll(mask) / lane_cores;
 	time = number_ceil_div(time, __builtin_popcountll(lanes));
 	for (; lanes; lanes &= lanes - 1)
-		end = number_max(end, serve(machine, LANES + __builtin_ctzll(lanes), ready, time));
+		end = number_max(
+			end, server_take(machine, LANES + __builtin_ctzll(lanes), ready, time));
 	return end;
 }
 
@@ -669,12 +670,12 @@ static int64_t machine_run_transfer(
 	bool in = demand->engine == ENGINE_DMA_IN;
 	int hbm = in || machine->paces->hbm_shared ? HBM_READS : HBM_WRITES;
 	int64_t time = demand->hbm + turn_bus(machine, in, demand->bus);
-	int64_t end = number_max(ready + demand->stream, serve(machine, hbm, ready, time));
+	int64_t end = number_max(ready + demand->stream, server_take(machine, hbm, ready, time));
 	if (demand->lane)
 		end = number_max(end, run_lanes(machine, mask, demand->lane, ready));
 	for (; mask; mask &= mask - 1) {
 		int port = core_server(__builtin_ctzll(mask), PORT);
-		end = number_max(end, serve(machine, port, ready, demand->port));
+		end = number_max(end, server_take(machine, port, ready, demand->port));
 	}
 	return end + demand->latency;
 }
@@ -682,9 +683,9 @@ static int64_t machine_run_transfer(
 static int64_t machine_run_compute(
 	struct machine *machine, const struct service_demand *demand, int core, int64_t ready)
 {
-	int64_t read = serve(machine, core_server(core, LX_READS), ready, demand->lx_reads);
-	int64_t written = serve(machine, lx_writes(machine, core), ready, demand->lx_writes);
-	int64_t worked = serve(machine, core_server(core, UNIT), ready, demand->work);
+	int64_t read = server_take(machine, core_server(core, LX_READS), ready, demand->lx_reads);
+	int64_t written = server_take(machine, lx_writes(machine, core), ready, demand->lx_writes);
+	int64_t worked = server_take(machine, core_server(core, UNIT), ready, demand->work);
 	return number_max(worked, number_max(read, written));
 }
 
@@ -694,16 +695,17 @@ static int64_t machine_run_combine(struct machine *machine, const struct service
 	int64_t end = ready, first = ready, arrived = ready;
 	for (int k = 0; k < combine->core_count; k++) {
 		int core = combine->cores[k];
-		int64_t read = serve(machine, core_server(core, LX_READS), ready, demand->lx_reads);
+		int64_t read =
+			server_take(machine, core_server(core, LX_READS), ready, demand->lx_reads);
 		end = number_max(end, read);
 		if (k + 1 == combine->core_count)
 			break;
 		/* The next link starts when this one has brought its first stick. */
-		arrived = serve(machine, core_server(core, LINK), first, demand->link);
+		arrived = server_take(machine, core_server(core, LINK), first, demand->link);
 		first = arrived - demand->link + machine->paces->link_stick;
 	}
 	int owner = combine->cores[combine->core_count - 1];
-	int64_t written = serve(machine, lx_writes(machine, owner), ready, demand->lx_writes);
+	int64_t written = server_take(machine, lx_writes(machine, owner), ready, demand->lx_writes);
 	return number_max(number_max(end, arrived), written);
 }
 
@@ -714,22 +716,22 @@ static int64_t run_send(struct machine *machine, const struct service_demand *de
 {
 	bool up = demand->engine == ENGINE_UP;
 	int cores = (int)arch_cores(machine->program->arch);
-	int64_t end = serve(machine, core_server(core, LX_READS), ready, demand->lx_reads);
+	int64_t end = server_take(machine, core_server(core, LX_READS), ready, demand->lx_reads);
 	int64_t asked = ready, arrived = ready;
 	uint64_t left = send->receivers;
 	if (!send->from)
 		return ready + demand->stream;
 	for (int i = 0; left && i < cores; i++) {
 		if (left >> core & 1) {
-			int64_t written =
-				serve(machine, lx_writes(machine, core), ready, demand->lx_writes);
+			int64_t written = server_take(
+				machine, lx_writes(machine, core), ready, demand->lx_writes);
 			end = number_max(end, written);
 			left &= ~(UINT64_C(1) << core);
 		}
 		int next = up ? (core + 1) % cores : (core + cores - 1) % cores;
 		if (left) {
-			int64_t served = serve(machine, core_server(core, up ? LINK_UP : LINK_DOWN),
-				asked, demand->link);
+			int64_t served = server_take(machine,
+				core_server(core, up ? LINK_UP : LINK_DOWN), asked, demand->link);
 			arrived = number_max(arrived + machine->paces->ring_stick, served);
 			asked += machine->paces->ring_stick;
 		}

@@ -763,7 +763,8 @@ static void remove_pieces(struct pieces *pieces, size_t from, size_t to)
 	pieces->count -= to - from;
 }
 
-static bool continues(const struct written_piece *piece, const struct written_piece *next)
+static bool written_piece_continues(
+	const struct written_piece *piece, const struct written_piece *next)
 {
 	return piece->high == next->low && piece->base == next->base &&
 	       piece->tensor == next->tensor && piece->step == next->step &&
@@ -791,9 +792,9 @@ void pieces_write(struct pieces *pieces, struct written_piece piece)
 		to++;
 	if (to < pieces->count)
 		piece_at(pieces, to)->low = number_max(piece_at(pieces, to)->low, piece.high);
-	if (from > 0 && continues(piece_at(pieces, from - 1), &piece))
+	if (from > 0 && written_piece_continues(piece_at(pieces, from - 1), &piece))
 		piece.low = piece_at(pieces, --from)->low;
-	if (to < pieces->count && continues(&piece, piece_at(pieces, to)))
+	if (to < pieces->count && written_piece_continues(&piece, piece_at(pieces, to)))
 		piece.high = piece_at(pieces, to++)->high;
 	if (from == to) {
 		insert_piece(pieces, from, piece);

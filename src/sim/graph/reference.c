@@ -7,12 +7,12 @@
 
 #include <math.h>
 
-static void *element(const struct tensor *tensor, void *array, int64_t i)
+static void *stored_element(const struct tensor *tensor, void *array, int64_t i)
 {
 	return (char *)array + i * dtype_stored_bytes(tensor->layout.dtype);
 }
 
-static void *allot(const struct tensor *tensor, struct arena *arena)
+static void *tensor_allot(const struct tensor *tensor, struct arena *arena)
 {
 	return arena_alloc_array(arena, (size_t)layout_elements(&tensor->layout),
 		(size_t)dtype_stored_bytes(tensor->layout.dtype));
@@ -38,7 +38,7 @@ static void workload_draw(
 			value = (float)random_below(&random, 5) - 2;
 		else
 			value = ((float)random_below(&random, 1 << 19) - (1 << 18)) / (1 << 20);
-		kernel_store(dtype, element(tensor, array, i), value);
+		kernel_store(dtype, stored_element(tensor, array, i), value);
 	}
 }
 
@@ -61,7 +61,7 @@ void reference_inputs(const struct workload *workload, uint64_t seed, bool small
 		if (tensor->producer >= 0 &&
 			workload->ops[tensor->producer].primitive->kind != OP_OPAQUE)
 			continue;
-		arrays[t] = allot(tensor, arena);
+		arrays[t] = tensor_allot(tensor, arena);
 		if (tensor->producer < 0)
 			workload_draw(workload, (int)t, seed, small_integers, arrays[t]);
 	}
@@ -85,7 +85,8 @@ static double *tensor_widen(const struct tensor *tensor, void *array, struct are
 	int64_t count = layout_elements(&tensor->layout);
 	double *wide = arena_array(arena, double, count);
 	for (int64_t i = 0; i < count; i++)
-		wide[i] = (double)kernel_load(tensor->layout.dtype, element(tensor, array, i));
+		wide[i] =
+			(double)kernel_load(tensor->layout.dtype, stored_element(tensor, array, i));
 	return wide;
 }
 
@@ -124,9 +125,9 @@ static void widen_padded(struct reference_walk *walk, int i, const struct tensor
 			linear += index * stride;
 			stride *= layout->host_size[h];
 		}
-		walk->reads[i][e] =
-			inside ? (double)kernel_load(layout->dtype, element(tensor, array, linear))
-			       : outside_value(walk->op);
+		walk->reads[i][e] = inside ? (double)kernel_load(layout->dtype,
+						     stored_element(tensor, array, linear))
+					   : outside_value(walk->op);
 	}
 }
 
@@ -226,7 +227,7 @@ static void run_op(
 	const struct tensor *output = &workload->tensors[t];
 	int64_t count = layout_elements(&output->layout);
 	struct reference_walk walk = {.op = op};
-	arrays[t] = allot(output, arena);
+	arrays[t] = tensor_allot(output, arena);
 	struct arena_mark mark = arena_mark(arena);
 	for (int o = 0; o <= op->read_count; o++) {
 		walk.at[o] = op_operand(op, o)->linear.offset;
@@ -247,7 +248,7 @@ static void run_op(
 	run_loops(&walk, 0);
 	double divisor = op->primitive->mean ? reduced_elements(op) : 1;
 	for (int64_t i = 0; i < count; i++)
-		kernel_store(output->layout.dtype, element(output, arrays[t], i),
+		kernel_store(output->layout.dtype, stored_element(output, arrays[t], i),
 			(float)(walk.write[i] / divisor));
 	arena_release(arena, mark);
 }
@@ -293,10 +294,10 @@ static void move_by_ulps(
 	if (is_integer(dtype) || dtype == DTYPE_BOOL)
 		return;
 	for (int64_t i = 0; i < layout_elements(&tensor->layout); i++) {
-		double value = (double)kernel_load(dtype, element(tensor, array, i));
+		double value = (double)kernel_load(dtype, stored_element(tensor, array, i));
 		double by = random_next(&random) & 1 ? ulps : -ulps;
 		if (isfinite(value))
-			kernel_store(dtype, element(tensor, array, i),
+			kernel_store(dtype, stored_element(tensor, array, i),
 				(float)(value + by * last_place(dtype, value)));
 	}
 }
@@ -348,7 +349,7 @@ void reference_run(const struct workload *workload, struct arena *arena, void **
 }
 
 /* Infinite when one side has no number there. */
-static double distance(double expected, double got)
+static double reference_distance(double expected, double got)
 {
 	if (expected == got || (isnan(expected) && isnan(got)))
 		return 0;
@@ -373,7 +374,7 @@ struct comparison reference_compare(
 	for (int64_t i = 0; i < result.elements; i++) {
 		double e = (double)kernel_load(dtype, one + (size_t)i * bytes);
 		double g = (double)kernel_load(dtype, other + (size_t)i * bytes);
-		double off = distance(e, g);
+		double off = reference_distance(e, g);
 		if (off == 0)
 			continue;
 		double ulps = isfinite(off) ? off / last_place(dtype, e) : off;
@@ -513,9 +514,10 @@ static void judge_point(const struct op_point *point, enum dtype dtype, const ch
 	kernel_store(dtype, stored, (float)value);
 	double had = (double)kernel_load(dtype, got + at * dtype_stored_bytes(dtype));
 	double expected = (double)kernel_load(dtype, stored);
-	if (distance(expected, had) == 0)
+	if (reference_distance(expected, had) == 0)
 		return;
-	double off = distance(is_integer(dtype) || !isfinite(expected) ? expected : value, had);
+	double off = reference_distance(
+		is_integer(dtype) || !isfinite(expected) ? expected : value, had);
 	double unit = last_place(dtype, isfinite(expected) ? expected : 0);
 	double most = is_integer(dtype) ? 1 : unit / 2 + arithmetic_error(point, terms);
 	if (off / most <= worst->part)

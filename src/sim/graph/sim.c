@@ -363,7 +363,7 @@ static void compute_data(struct machine_run *run, uint32_t i, int rank)
 }
 
 /* Follows an instruction on the memories. */
-static void examine(struct machine_run *run, struct order_event event)
+static void machine_run_examine(struct machine_run *run, struct order_event event)
 {
 	uint32_t i = event.instruction;
 	const struct instruction *instruction = &run->program->instructions[i];
@@ -393,7 +393,7 @@ static void machine_run_execute(struct machine_run *run, struct order_event even
 	uint32_t i = event.instruction;
 	int64_t end = machine_run(run->machine, i, event.time);
 	if (run->audits)
-		examine(run, event);
+		machine_run_examine(run, event);
 	order_end(&run->order, event, end, machine_delay(run->machine, i));
 }
 

@@ -38,8 +38,8 @@ struct nest_borders {
 	struct border at[SHAPE_SPACES_MOST * (ARCH_LEVELS_MOST + 1)];
 };
 
-static bool joins(const struct border *border, const struct border_group *group, int64_t parent,
-	int dimension, const int64_t *shift)
+static bool border_joins(const struct border *border, const struct border_group *group,
+	int64_t parent, int dimension, const int64_t *shift)
 {
 	return group->parent == parent &&
 	       (!border->relevant || group->low[dimension] == shift[dimension]);
@@ -54,10 +54,10 @@ static struct border_group *find_group(
 	struct border_group *groups = border->groups.at;
 	int d = run->rounds[k].dimension;
 	size_t after = border->latest + 1;
-	if (after < count && joins(border, &groups[after], parent, d, shift))
+	if (after < count && border_joins(border, &groups[after], parent, d, shift))
 		found = after;
 	for (size_t g = count; g > 0 && found == none && groups[g - 1].parent == parent; g--)
-		if (joins(border, &groups[g - 1], parent, d, shift))
+		if (border_joins(border, &groups[g - 1], parent, d, shift))
 			found = g - 1;
 	if (found == none) {
 		found = count;
@@ -291,7 +291,7 @@ struct nest_sim_moves *nest_moves_open(struct nest_run *run)
 }
 
 /* True if everything leaves and enters again: an instance with work, without temporal reuse. */
-static bool renews(const struct nest_store *store, int64_t instance)
+static bool nest_store_renews(const struct nest_store *store, int64_t instance)
 {
 	return store->refetch && !store->stays[instance];
 }
@@ -397,7 +397,8 @@ void nest_moves_drain(struct nest_sim_moves *moves, struct nest_store *store)
 	for (int64_t first = 0; first < instances; first += feed->children) {
 		for (int64_t n = 0; n < feed->children; n++)
 			nest_words_without(store->ranks, &store->held[first + n],
-				renews(store, first + n) ? NULL : &store->next[first + n],
+				nest_store_renews(store, first + n) ? NULL
+								    : &store->next[first + n],
 				&moves->sets[n]);
 		nest_groups_find(
 			&moves->all, store->ranks, moves->sets, feed->children, feed->apart, NULL);
@@ -458,7 +459,7 @@ static void keep_words(struct nest_run *run, struct nest_store *store, int64_t i
 	const struct nest_box *held = &store->held[instance], *next = &store->next[instance];
 	struct nest_words kept = {0};
 	nest_box_meet(store->ranks, held, next, &kept.hull);
-	kept.count = renews(store, instance) ? 0 : kept.hull.words;
+	kept.count = nest_store_renews(store, instance) ? 0 : kept.hull.words;
 	for (struct nest_walk walk = nest_walk_first(store->ranks, &kept); walk.any;
 		nest_walk_next(store->ranks, &kept, &walk)) {
 		int64_t from = nest_store_place(store, held, walk.at);
@@ -572,8 +573,9 @@ static void turn_over(struct nest_sim_moves *moves, struct nest_store *store, in
 		int64_t instance = first + n;
 		if (store->links)
 			store->entered[instance] = moves->sets[n];
-		if (!renews(store, instance) && nest_box_equal(store->ranks, &store->held[instance],
-							&store->next[instance]))
+		if (!nest_store_renews(store, instance) &&
+			nest_box_equal(
+				store->ranks, &store->held[instance], &store->next[instance]))
 			continue;
 		nest_box_copy(store->ranks, &store->held[instance], &store->next[instance]);
 		double *value = store->value[instance];
@@ -609,7 +611,8 @@ static void fill_children(struct nest_sim_moves *moves, struct nest_store *store
 	int64_t first = parent * feed->children;
 	for (int64_t n = 0; n < feed->children; n++) {
 		nest_words_without(store->ranks, &store->next[first + n],
-			renews(store, first + n) ? NULL : &store->held[first + n], &moves->sets[n]);
+			nest_store_renews(store, first + n) ? NULL : &store->held[first + n],
+			&moves->sets[n]);
 		if ((run->tensors || store->written) &&
 			!nest_box_equal(
 				store->ranks, &store->held[first + n], &store->next[first + n]))

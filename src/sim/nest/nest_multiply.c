@@ -53,7 +53,7 @@ static void place_pes(struct nest_array *array, int outer)
 }
 
 /* True if two PEs have the same place in a dataspace. */
-static bool meet(const struct nest_array *array, int t, int64_t p, int64_t q)
+static bool nest_array_meet(const struct nest_array *array, int t, int64_t p, int64_t q)
 {
 	const struct dataspace *space = &array->run->shape->spaces[t];
 	int dimensions = array->run->shape->dimension_count;
@@ -72,7 +72,7 @@ static int64_t count_different(const struct nest_array *array, int t, bool y)
 	for (int64_t i = 0; i < count; i++) {
 		bool known = false;
 		for (int64_t k = 0; k < i && !known; k++)
-			known = meet(array, t, array->at[i * step], array->at[k * step]);
+			known = nest_array_meet(array, t, array->at[i * step], array->at[k * step]);
 		different += !known;
 	}
 	return different;
@@ -142,7 +142,7 @@ static int64_t array_look(const struct nest_array *array, int t, const int64_t *
 	for (*distance = 1; x >= 0 && x < array->width && y >= 0 && y < array->height;
 		x += dx, y += dy, ++*distance) {
 		int64_t other = array->at[y * array->width + x], first = other * array->lanes;
-		if (!meet(array, t, p, other))
+		if (!nest_array_meet(array, t, p, other))
 			continue;
 		for (int64_t lane = 0; lane < array->lanes; lane++)
 			if (crew[first + lane] == crew[n])
@@ -224,7 +224,7 @@ void nest_array_step(struct nest_array *array)
 	++*array->steps;
 }
 
-static bool overlaps(const struct nest_array *array)
+static bool nest_array_overlaps(const struct nest_array *array)
 {
 	return array->run->hierarchy->array_overlaps;
 }
@@ -233,7 +233,7 @@ static bool overlaps(const struct nest_array *array)
 static int64_t find_end(const struct nest_array *array, int64_t p)
 {
 	int64_t end = array->done[p];
-	if (overlaps(array) && !array->begins)
+	if (nest_array_overlaps(array) && !array->begins)
 		end = number_max(end, array->begun[p] + array->whole * array->rate);
 	return end;
 }
@@ -259,10 +259,12 @@ static int64_t load_column(struct nest_array *array, const struct nest_store *st
 		number[y] = -1;
 	for (int64_t y = array->height - 1; y >= 0; y--) {
 		int64_t p = array->at[y * array->width + x];
-		if (number[y] >= 0 || (y > 0 && meet(array, store->space, p, array->at[x])))
+		if (number[y] >= 0 ||
+			(y > 0 && nest_array_meet(array, store->space, p, array->at[x])))
 			continue;
 		for (int64_t k = y; k >= 0; k--)
-			if (meet(array, store->space, p, array->at[k * array->width + x]))
+			if (nest_array_meet(
+				    array, store->space, p, array->at[k * array->width + x]))
 				number[k] = count;
 		count++;
 	}
@@ -280,7 +282,8 @@ static void load_array(
 {
 	int64_t last = *from;
 	for (int64_t x = 0; x < array->width; x++) {
-		int64_t shared = x > 0 && meet(array, store->space, array->at[x], array->at[x - 1]);
+		int64_t shared = x > 0 && nest_array_meet(array, store->space, array->at[x],
+						  array->at[x - 1]);
 		int64_t late = shared ? x : 0,
 			end = load_column(array, store, x, *from + late, done);
 		last = number_max(last, end - late);
@@ -313,11 +316,12 @@ void nest_array_turn(struct nest_array *array)
 	if (*array->steps && !array->whole)
 		array->whole = *array->steps;
 	for (int64_t p = 0; p < array->arrays * array->pe_count; p++)
-		array->done[p] = overlaps(array) ? find_end(array, p) : last;
+		array->done[p] = nest_array_overlaps(array) ? find_end(array, p) : last;
 	for (int64_t a = 0; a < array->arrays; a++) {
 		int64_t first = a * array->pe_count;
 		/* The second buffers have been free since the pass began. */
-		int64_t from = overlaps(array) ? array->begun[first + array->at[0]] : last;
+		int64_t from =
+			nest_array_overlaps(array) ? array->begun[first + array->at[0]] : last;
 		for (int t = 0; t < shape->space_count; t++) {
 			const struct nest_store *store = find_store(array, t);
 			if (store && store->moving && !store->written)
@@ -352,7 +356,7 @@ static void find_ends(const struct nest_array *array, int64_t *steps, int64_t *p
 		*steps = number_max(*steps, array->done[p]);
 		*pass = number_max(*pass, array->begun[p] + array->whole * array->rate);
 	}
-	if (!overlaps(array) || array->begins)
+	if (!nest_array_overlaps(array) || array->begins)
 		*pass = 0;
 }
 
@@ -498,7 +502,8 @@ struct nest_multipliers *nest_multipliers_open(struct nest_run *run)
 	return multipliers;
 }
 
-static void miss(struct nest_run *run, const struct nest_operand *operand, const struct crew *crew)
+static void nest_run_miss(
+	struct nest_run *run, const struct nest_operand *operand, const struct crew *crew)
 {
 	const struct nest_store *parent = operand->feed->parent;
 	struct nest_words word = {.hull.words = 1, .count = 1};
@@ -532,7 +537,7 @@ static void begin(struct nest_run *run, struct nest_operand *operand, struct cre
 	crew->place = place;
 	crew->held = there;
 	if (!there)
-		miss(run, operand, crew);
+		nest_run_miss(run, operand, crew);
 }
 
 /* Counts the word of multiplier n at levels on the way that only count, if it passes again. */

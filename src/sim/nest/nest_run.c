@@ -324,7 +324,7 @@ struct nest_clock *nest_clock_open(const struct hierarchy *hierarchy, const int6
 }
 
 /* Work of a level since then; steps of the multipliers that follow each other are one. */
-static void note(struct nest_clock *clock, enum nest_work work, int level, int64_t from)
+static void nest_clock_note(struct nest_clock *clock, enum nest_work work, int level, int64_t from)
 {
 	struct nest_trace *trace = clock->trace;
 	if (!trace || from >= clock->time.now)
@@ -347,7 +347,7 @@ static void nest_clock_advance(struct nest_clock *clock, int64_t by)
 }
 
 /* Charges a port, and the one for both. */
-static void charge(struct nest_clock *clock, int level, int64_t instance, enum port port,
+static void clock_charge_port(struct nest_clock *clock, int level, int64_t instance, enum port port,
 	int64_t count, int64_t each)
 {
 	struct clock_gate *gate = &clock->gates[level];
@@ -367,13 +367,13 @@ static void charge(struct nest_clock *clock, int level, int64_t instance, enum p
 void nest_clock_charge(struct nest_clock *clock, int level, int64_t instance, int space,
 	enum nest_action action, int64_t words)
 {
-	charge(clock, level, instance, action == NEST_READ ? PORT_READ : PORT_WRITE, words,
-		clock->gates[level].share[space]);
+	clock_charge_port(clock, level, instance, action == NEST_READ ? PORT_READ : PORT_WRITE,
+		words, clock->gates[level].share[space]);
 }
 
 void nest_clock_charge_rows(struct nest_clock *clock, int level, int64_t instance, int64_t rows)
 {
-	charge(clock, level, instance, PORT_READ, rows, clock->gates[level].row);
+	clock_charge_port(clock, level, instance, PORT_READ, rows, clock->gates[level].row);
 }
 
 /* ceil(units / scale / rate) in ticks; 0 without a rate. */
@@ -417,7 +417,7 @@ static void hold_up(struct nest_clock *clock, int level, enum nest_work work, in
 {
 	int64_t from = clock->time.now;
 	nest_clock_advance(clock, ticks);
-	note(clock, work, level, from);
+	nest_clock_note(clock, work, level, from);
 	clock->gates[level].waited += ticks;
 }
 
@@ -490,7 +490,7 @@ static void end_window(struct nest_clock *clock, int level)
 	gate->during = gate->after;
 	gate->after = (struct ticks){0};
 	gate->least = 0;
-	note(clock, NEST_TILE, level, time->window);
+	nest_clock_note(clock, NEST_TILE, level, time->window);
 }
 
 void nest_clock_turn(struct nest_clock *clock, int level)
@@ -516,7 +516,7 @@ void nest_clock_step(struct nest_clock *clock)
 	clock->time.gates[slowest].stalled += number_max(ticks - clock->step, 0);
 	int64_t from = clock->time.now;
 	nest_clock_advance(clock, number_max(ticks, clock->step));
-	note(clock, NEST_COMPUTES, -1, from);
+	nest_clock_note(clock, NEST_COMPUTES, -1, from);
 	clock->time.last = clock->time.now;
 	clock->time.steps++;
 }

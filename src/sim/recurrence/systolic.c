@@ -573,7 +573,8 @@ static void systolic_take_step(struct array_run *run, const struct visit *visits
 }
 
 /* Shifts the values of the step into the chains; idle PEs shift in nothing. */
-static void shift(struct array_run *run, int64_t time, const struct visit *visits, size_t count)
+static void array_run_shift(
+	struct array_run *run, int64_t time, const struct visit *visits, size_t count)
 {
 	for (int s = 0; s < run->recurrence->stream_count; s++) {
 		int64_t length = run->result->registers[s];
@@ -624,9 +625,9 @@ static void run_steps(struct array_run *run)
 		if (run->visits.at[i].time - next > longest)
 			next = run->visits.at[i].time - longest;
 		for (; next < run->visits.at[i].time && !is_over(run); next++)
-			shift(run, next, NULL, 0);
+			array_run_shift(run, next, NULL, 0);
 		systolic_take_step(run, run->visits.at + i, end - i, &outputs);
-		shift(run, next++, run->visits.at + i, end - i);
+		array_run_shift(run, next++, run->visits.at + i, end - i);
 		for (size_t k = i; k < end; k++)
 			run->here[run->visits.at[k].pe] = -1;
 	}

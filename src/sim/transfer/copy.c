@@ -277,7 +277,7 @@ static int64_t signal_passes(const struct copy_machine *machine, int number, int
 
 /* When the head of a stream, which waits only for the clock since `ready`, can begin; -1: not until something else has
  * happened. */
-static int64_t begins(struct copy_machine *machine, size_t s, int64_t ready)
+static int64_t copy_machine_begins(struct copy_machine *machine, size_t s, int64_t ready)
 {
 	const struct copy_program *program = machine->run.program;
 	const struct copy_stream *stream = &program->streams[s];
@@ -293,7 +293,7 @@ static int64_t begins(struct copy_machine *machine, size_t s, int64_t ready)
 }
 
 /* Heads that wait for a signal can begin at another time since a notice more lands. */
-static void wake(struct copy_machine *machine, int signal)
+static void copy_machine_wake(struct copy_machine *machine, int signal)
 {
 	const struct copy_program *program = machine->run.program;
 	struct order *order = &machine->run.order;
@@ -309,7 +309,8 @@ static void wake(struct copy_machine *machine, int signal)
 }
 
 /* A signal takes no port, and no link from others.  Returns when it lands. */
-static int64_t notify(struct copy_machine *machine, size_t s, int number, int64_t start)
+static int64_t copy_machine_notify(
+	struct copy_machine *machine, size_t s, int number, int64_t start)
 {
 	const struct copy_program *program = machine->run.program;
 	struct copy_signal *signal = &machine->signals[number];
@@ -326,12 +327,12 @@ static int64_t notify(struct copy_machine *machine, size_t s, int number, int64_
 	for (; at > 0 && signal->landed.at[at - 1] > lands; at--)
 		signal->landed.at[at] = signal->landed.at[at - 1];
 	signal->landed.at[at] = lands;
-	wake(machine, number);
+	copy_machine_wake(machine, number);
 	return lands;
 }
 
 /* Returns its end. */
-static int64_t transfer(struct copy_machine *machine, size_t s,
+static int64_t copy_machine_transfer(struct copy_machine *machine, size_t s,
 	const struct copy_instruction *instruction, int64_t start)
 {
 	const struct copy_program *program = machine->run.program;
@@ -385,14 +386,14 @@ static int64_t run_head(struct copy_machine *machine, size_t s, int64_t start)
 		machine->flags[head->flag].waited++;
 		return start;
 	case COPY_NOTIFY:
-		return notify(machine, s, head->flag, start);
+		return copy_machine_notify(machine, s, head->flag, start);
 	case COPY_AWAIT:
 		check_signal(machine, s, head->flag);
 		return start;
 	case COPY_LOAD:
 	case COPY_STORE:
 	case COPY_COMBINE:
-		return transfer(machine, s, head, start);
+		return copy_machine_transfer(machine, s, head, start);
 	}
 	return start;
 }
@@ -420,7 +421,8 @@ static bool run_events(struct copy_machine *machine)
 	while (order_next(&run->order, &event)) {
 		if (run->order.done[event.instruction])
 			continue; /* two notices, two events */
-		int64_t start = begins(machine, machine->streams[event.instruction], event.time);
+		int64_t start = copy_machine_begins(
+			machine, machine->streams[event.instruction], event.time);
 		if (start > event.time)
 			order_again(&run->order, (struct order_event){start, event.instruction});
 		if (start != event.time)

@@ -47,7 +47,8 @@ static int64_t copy_buffer_reach(const struct copy_buffer *buffer)
 }
 
 /* Coordinates of the row-major i-th element of a box. */
-static void unravel(const int64_t count[BROADCAST_RANK], int64_t i, int64_t at[BROADCAST_RANK])
+static void copy_memory_unravel(
+	const int64_t count[BROADCAST_RANK], int64_t i, int64_t at[BROADCAST_RANK])
 {
 	for (int d = BROADCAST_RANK - 1; d >= 0; d--) {
 		at[d] = i % count[d];
@@ -109,7 +110,7 @@ static void open_bytes(struct arena *arena, struct held_bytes *held, int64_t par
 }
 
 /* Draws the elements of a buffer. */
-static void fill(struct copy_run *run, int b, struct held_bytes *place)
+static void copy_run_fill(struct copy_run *run, int b, struct held_bytes *place)
 {
 	const struct copy_buffer *buffer = &run->program->buffers[b];
 	struct random random = random_open(run->options->seed, (uint64_t)b);
@@ -119,7 +120,7 @@ static void fill(struct copy_run *run, int b, struct held_bytes *place)
 	bool reduces = broadcast && (broadcast->operation == OPERATION_REDUCE || broadcast->adds);
 	for (int64_t i = 0; i < count && copy_go_on(run, 1); i++) {
 		uint64_t value = random_next(&random);
-		unravel(buffer->shape, i, at);
+		copy_memory_unravel(buffer->shape, i, at);
 		int64_t element = copy_buffer_place(buffer, at);
 		if (reduces)
 			copy_draw(run->program->element, value, &place->at[element * bytes]);
@@ -155,7 +156,7 @@ struct copy_memory *copy_memory_open(struct copy_run *run)
 		place->bytes = elements * memory->element;
 		open_bytes(arena, place, elements, elements);
 		if (!program->buffers[b].written || program->buffers[b].adds)
-			fill(run, b, place);
+			copy_run_fill(run, b, place);
 		if (program->buffers[b].adds)
 			place->given = arena_copy(arena, place->at, (size_t)place->bytes);
 	}
@@ -275,7 +276,7 @@ static void move_chunk(struct memory_step *step)
 			chunk->count[4] * element, load, &filled);
 		if (!bytes)
 			return;
-		unravel(chunk->count, row * chunk->count[4], at);
+		copy_memory_unravel(chunk->count, row * chunk->count[4], at);
 		for (int d = 0; d < BROADCAST_RANK; d++)
 			at[d] += chunk->at[d];
 		at[3] += step->instruction->shift;
@@ -364,7 +365,8 @@ static int copy_run_block(const struct copy_run *run, int member)
 	return buffer;
 }
 
-static void reduce(const struct copy_run *run, const int64_t at[BROADCAST_RANK], uint8_t *out)
+static void copy_run_reduce(
+	const struct copy_run *run, const int64_t at[BROADCAST_RANK], uint8_t *out)
 {
 	const struct broadcast *b = run->program->broadcast;
 	uint8_t value[8];
@@ -392,7 +394,7 @@ static void find_result(
 		initial_element(run, 0, at,
 			b->operation == OPERATION_SCATTER ? (buffer - 1) * rows : 0, out);
 	else if (b->operation == OPERATION_REDUCE)
-		reduce(run, at, out);
+		copy_run_reduce(run, at, out);
 	else if (b->operation == OPERATION_GATHER)
 		initial_element(run, copy_run_block(run, (int)(at[3] / rows)), at,
 			-(at[3] / rows * rows), out);
@@ -430,7 +432,7 @@ static void check_buffer(struct copy_run *run, int b)
 	int64_t count = elements_of(buffer), missing = 0, wrong = 0, at[BROADCAST_RANK];
 	uint8_t expected[8];
 	for (int64_t i = 0; i < count && copy_go_on(run, 1); i++) {
-		unravel(buffer->shape, i, at);
+		copy_memory_unravel(buffer->shape, i, at);
 		int64_t element = copy_buffer_place(buffer, at);
 		find_expected(run, b, at, expected);
 		bool came = race_writer(&place->marks[element]) != RACE_NONE;

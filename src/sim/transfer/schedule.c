@@ -247,7 +247,7 @@ static void store_own(struct exchange *exchange)
 }
 
 /* True if a chunk belongs to a rank at the end. */
-static bool belongs(const struct send_schedule *schedule, int rank, int64_t chunk)
+static bool send_schedule_belongs(const struct send_schedule *schedule, int rank, int64_t chunk)
 {
 	switch (schedule->operation) {
 	case OPERATION_SCATTER:
@@ -282,7 +282,7 @@ static const char *find_wrong(struct exchange *exchange, int rank, int64_t chunk
 {
 	const struct send_schedule *schedule = exchange->schedule;
 	struct arena_mark mark = arena_mark(exchange->arena);
-	if (!belongs(schedule, rank, chunk))
+	if (!send_schedule_belongs(schedule, rank, chunk))
 		return NULL;
 	if (exchange->ranks[rank].came[chunk] < 0)
 		return arena_format(
