@@ -20,7 +20,8 @@
 struct arena;
 
 /* Runs the commands of a file in a new folder, where `good` is tests/bad/good and `specs` is that of the checkout.  The
- * test fails if a message is another one, of every case or one of so many (draws_apart); with ACCEPT in the environment the file is written instead. */
+ * test fails if a message is another one; under sanitizers it takes one case of so many (draws_apart).  With ACCEPT in
+ * the environment the file is written instead. */
 void edits_check(struct arena *arena, const char *path);
 
 #endif

@@ -106,6 +106,8 @@ static void points_have_named_columns(void **state)
 	assert_null(lxplore_cell(run, lxplore_points(run), "point"));
 	assert_null(lxplore_plan(run, lxplore_points(run)));
 	assert_null(lxplore_file_text(run, lxplore_files(run)));
+	struct ended ended = shell(arena, "$LXPLORE --version");
+	assert_string_equal(ended.out, arena_format(arena, "lxplore %s\n", lxplore_version()));
 	lxplore_close(run);
 }
 
@@ -159,6 +161,40 @@ static void checks_and_scores_are_those_of_the_command_line(void **state)
 		}
 		lxplore_close(run);
 	}
+}
+
+static void captures_are_answered_as_on_the_command_line(void **state)
+{
+	static const char capture[] = "tests/cases/captures/captures.json";
+	struct lxplore *file = open_with((const char *const[]){capture, NULL}),
+		       *memory = lxplore_open();
+	const char *text = text_of_file(arena, capture);
+	assert_int_equal(lxplore_add_text(memory, "mine.json", text, strlen(text)), LXPLORE_FOUND);
+	lxplore_set(file, "capacity", "50%");
+	lxplore_set(memory, "capacity", "50%");
+	assert_int_equal(lxplore_place(file), LXPLORE_FOUND);
+	assert_int_equal(lxplore_place(memory), LXPLORE_FOUND);
+	struct ended ended =
+		shell(arena, "$LXPLORE place %s --capacity 50%% --format json", capture);
+	assert_string_equal(lxplore_output(file), ended.out);
+	assert_non_null(strstr(lxplore_output(memory), "\"optimal\""));
+	assert_string_equal(lxplore_message(memory), "");
+
+	lxplore_add_text(file, "second.json", text, strlen(text));
+	assert_int_equal(lxplore_place(file), LXPLORE_WRONG);
+	assert_non_null(
+		strstr(lxplore_message(file), "place works on one capture; add it by lxplore_add"));
+	lxplore_set(memory, "cores", "2");
+	assert_int_equal(lxplore_place(memory), LXPLORE_WRONG);
+	assert_int_equal(lxplore_complaints(memory), 1);
+	lxplore_close(file);
+	lxplore_close(memory);
+	memory = lxplore_open();
+	lxplore_add_text(memory, "broken.json", "{\xff", 2);
+	lxplore_set(memory, "capacity", "1KiB");
+	assert_int_equal(lxplore_place(memory), LXPLORE_WRONG);
+	assert_string_equal(lxplore_complaint(memory, 0)->file, "broken.json");
+	lxplore_close(memory);
 }
 
 /* --- what is wrong */
@@ -273,8 +309,7 @@ static void what_cannot_be_is_told_and_not_printed(void **state)
 
 struct listening {
 	struct lxplore *run;
-	int calls;
-	enum lxplore_status inside;
+	int calls, busy;
 	uint64_t count;
 	bool stops;
 };
@@ -284,7 +319,9 @@ static void listen(void *context, const struct lxplore_progress *progress)
 	struct listening *listening = context;
 	listening->calls++;
 	listening->count = progress->count;
-	listening->inside = lxplore_check(listening->run);
+	listening->busy += lxplore_check(listening->run) == LXPLORE_BUSY;
+	listening->busy += lxplore_add(listening->run, workload) == LXPLORE_BUSY;
+	listening->busy += lxplore_on_progress(listening->run, NULL, NULL) == LXPLORE_BUSY;
 	if (listening->stops)
 		lxplore_stop(listening->run);
 }
@@ -299,7 +336,7 @@ static void progress_is_told_and_a_stop_obeyed(void **state)
 	lxplore_on_progress(listening.run, listen, &listening);
 	assert_int_equal(lxplore_explore(listening.run), LXPLORE_STOPPED);
 	assert_true(listening.calls > 0);
-	assert_int_equal(listening.inside, LXPLORE_BUSY);
+	assert_int_equal(listening.busy, 3 * listening.calls);
 	assert_true(lxplore_points(listening.run) > 0);
 	assert_non_null(strstr(file_of(listening.run, "run.json"), "interrupted"));
 	lxplore_close(listening.run);
@@ -347,6 +384,7 @@ int main(void)
 		FIXED(points_have_named_columns),
 		FIXED(checks_and_scores_are_those_of_the_command_line),
 		FIXED(specs_may_be_in_memory),
+		FIXED(captures_are_answered_as_on_the_command_line),
 		QUIET(wrong_input_is_told_and_not_printed),
 		QUIET(what_cannot_be_is_told_and_not_printed),
 		FIXED(progress_is_told_and_a_stop_obeyed),
