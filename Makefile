@@ -99,7 +99,7 @@ coverage:
 	@THIN=$(or $(THIN),8) scripts/run-tests build/coverage
 	@scripts/coverage
 
-## make mutants     changes one token at a time and lists what no test notices: scripts/mutate 200
+## make mutants     after make coverage: changes one token at a time and lists what no test notices: scripts/mutate 200
 mutants:
 	@scripts/mutate $(or $(N),200) --page tests/mutants.md
 
