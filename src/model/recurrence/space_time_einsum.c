@@ -127,7 +127,7 @@ static bool read_dependence(
 	for (int i = 0; i < recurrence->loop_count; i++)
 		zero &= !vector[i];
 	if (good && zero)
-		return reading_refuse(reading, node, "a dependence of a point on itself");
+		return reading_refuse(reading, node, "a point cannot depend on itself");
 	if (good &&
 		!recurrence_depend(reading->arena, recurrence, stream, vector, when, node->span))
 		return reading_refuse(
