@@ -156,7 +156,7 @@ bool op_copies_sticks(const struct workload *workload, const struct op *op)
 }
 
 /* Copies sticks from HBM, or from LX, to HBM or LX. */
-static bool copies(const struct plan *plan, int step, bool from_lx, bool to_lx)
+static bool plan_copies_tensor(const struct plan *plan, int step, bool from_lx, bool to_lx)
 {
 	const struct op *op = &plan->workload->ops[plan->steps[step].op];
 	return op_copies_sticks(plan->workload, op) &&
@@ -167,18 +167,18 @@ static bool copies(const struct plan *plan, int step, bool from_lx, bool to_lx)
 bool plan_is_evict(const struct plan *plan, int step)
 {
 	return plan->workload->ops[plan->steps[step].op].move == MOVE_EVICT &&
-	       copies(plan, step, true, false);
+	       plan_copies_tensor(plan, step, true, false);
 }
 
 bool plan_is_relayout(const struct plan *plan, int step)
 {
 	return plan->workload->ops[plan->steps[step].op].move == MOVE_RELAYOUT &&
-	       copies(plan, step, true, true);
+	       plan_copies_tensor(plan, step, true, true);
 }
 
 bool plan_is_move(const struct plan *plan, int step)
 {
-	return copies(plan, step, false, true);
+	return plan_copies_tensor(plan, step, false, true);
 }
 
 bool plan_only_moves(const struct plan *plan, int step)
@@ -196,7 +196,7 @@ bool plan_joins_next(const struct plan *plan, int step)
 }
 
 /* Cores that a step takes: of a relayout those of the view with more slices. */
-static int64_t width_of(const struct plan *plan, int step)
+static int64_t plan_run_width(const struct plan *plan, int step)
 {
 	const struct op *op = &plan->workload->ops[plan->steps[step].op];
 	int64_t width = mapping_cores(plan->arch, &plan->steps[step].mapping);
@@ -215,7 +215,7 @@ bool plan_overhead(const struct plan *plan, int64_t *cycles)
 		int64_t widest = 0, bundle_cycles;
 		int bundle = plan->steps[step].bundle;
 		for (; step < plan->step_count && plan->steps[step].bundle == bundle; step++)
-			widest = number_max(widest, width_of(plan, step));
+			widest = number_max(widest, plan_run_width(plan, step));
 		if (!number_mul(widest, arch->core_cycles, &bundle_cycles) ||
 			!number_add(bundle_cycles, arch->bundle_cycles, &bundle_cycles) ||
 			!number_add(*cycles, bundle_cycles, cycles))
@@ -290,7 +290,7 @@ static int compare_granted(const void *left, const void *right)
 	return a->wish->kind == MOVE_EVICT ? -order : order;
 }
 
-static struct granted *grant(
+static struct granted *plan_moving_grant(
 	struct plan_moving *moving, const struct plan_wish *wishes, size_t count)
 {
 	struct growing *growing = &moving->growing;
@@ -327,7 +327,8 @@ static void shift_runs(struct plan_moving *moving, const struct granted *granted
 	}
 }
 
-static void add_move(struct plan_moving *moving, const struct granted *granted, int bundle)
+static void plan_moving_add_move(
+	struct plan_moving *moving, const struct granted *granted, int bundle)
 {
 	struct plan *plan = moving->plan;
 	const struct plan_wish *wish = granted->wish;
@@ -383,13 +384,13 @@ struct plan *plan_with_moves(
 	plan->steps = arena_array(arena, struct step, steps + moves);
 	plan->residencies = arena_array(arena, struct residency, given->residency_count + moves);
 	plan->runs = arena_copy(arena, given->runs, (size_t)given->run_count * sizeof *given->runs);
-	const struct granted *granted = grant(&moving, wishes, count);
+	const struct granted *granted = plan_moving_grant(&moving, wishes, count);
 	copy_stays(&moving);
 	plan->step_count = 0;
 	for (int o = 0, i = 0; o <= steps; o++) {
 		int bundle = given->steps[o < steps ? o : o - 1].bundle;
 		for (; i < moves && granted[i].wish->before == o; i++)
-			add_move(&moving, &granted[i], bundle);
+			plan_moving_add_move(&moving, &granted[i], bundle);
 		if (o == steps)
 			break;
 		growing_take(&moving.growing);
@@ -441,7 +442,7 @@ bool counts_equal(const struct counts *a, const struct counts *b)
 	return true;
 }
 
-static bool add_up(const struct counts *counts, enum traffic traffic, int64_t *total)
+static bool counts_add_up(const struct counts *counts, enum traffic traffic, int64_t *total)
 {
 	*total = 0;
 	for (int s = 0; s < counts->step_count; s++)
@@ -455,7 +456,7 @@ bool counts_fit(const struct counts *counts)
 {
 	int64_t total;
 	for (int t = 0; t < TRAFFIC_COUNT; t++)
-		if (!add_up(counts, (enum traffic)t, &total))
+		if (!counts_add_up(counts, (enum traffic)t, &total))
 			return false;
 	return true;
 }
@@ -463,7 +464,7 @@ bool counts_fit(const struct counts *counts)
 int64_t counts_total(const struct counts *counts, enum traffic traffic)
 {
 	int64_t total;
-	if (!add_up(counts, traffic, &total))
+	if (!counts_add_up(counts, traffic, &total))
 		BUG("more %s bytes than an int64_t counts", traffic_names[traffic]);
 	return total;
 }

@@ -201,7 +201,7 @@ static void add_fault(struct plan_checking *check, int step, int residency, cons
 			(struct plan_fault){step, residency, why};
 }
 
-static const char *name_of(const struct plan_checking *check, int tensor)
+static const char *checked_tensor_name(const struct plan_checking *check, int tensor)
 {
 	return check->plan->workload->tensors[tensor].name;
 }
@@ -256,7 +256,7 @@ static const char *check_slice(const struct plan_checking *check, const struct r
 static const char *check_relayout(const struct plan_checking *check, int i, const struct op *op)
 {
 	const struct plan *plan = check->plan;
-	const char *from = name_of(check, op->reads[0].tensor);
+	const char *from = checked_tensor_name(check, op->reads[0].tensor);
 	if (!plan_is_relayout(plan, i))
 		return arena_format(check->arena,
 			"it changes the layout of '%s', which is not in LX or continues in HBM",
@@ -282,7 +282,7 @@ static const char *check_relayout(const struct plan_checking *check, int i, cons
 static const char *check_move(const struct plan_checking *check, int i, const struct op *op)
 {
 	const struct plan *plan = check->plan;
-	const char *from = name_of(check, op->reads[0].tensor);
+	const char *from = checked_tensor_name(check, op->reads[0].tensor);
 	if (op->move == MOVE_RELAYOUT)
 		return check_relayout(check, i, op);
 	if (op->move == MOVE_EVICT && !plan_is_evict(plan, i))
@@ -559,11 +559,11 @@ static void add_stays(struct plan_checking *check, struct tenants *tenants)
 		if (in_place_of[b] < 0)
 			add_fault(check, -1, tenants->stays[b],
 				arena_format(check->arena, "'%s' does not stay in LX",
-					name_of(check, stay->in_place_of)));
+					checked_tensor_name(check, stay->in_place_of)));
 	}
 }
 
-static void add_tiles(const struct plan_checking *check, struct tenants *tenants)
+static void plan_checking_add_tiles(const struct plan_checking *check, struct tenants *tenants)
 {
 	for (int step = 0; step < check->plan->step_count; step++) {
 		const struct staging *staging = check->plan->steps[step].staging;
@@ -578,7 +578,7 @@ static void add_tiles(const struct plan_checking *check, struct tenants *tenants
 	}
 }
 
-static int count_tiles(const struct plan *plan)
+static int plan_count_tiles(const struct plan *plan)
 {
 	int count = 0;
 	for (int step = 0; step < plan->step_count; step++)
@@ -593,7 +593,7 @@ static const char *name_tenant(
 	const struct plan *plan = check->plan;
 	if (b < tenants->stay_count)
 		return arena_format(check->arena, "'%s'",
-			name_of(check, plan->residencies[tenants->stays[b]].tensor));
+			checked_tensor_name(check, plan->residencies[tenants->stays[b]].tensor));
 	int step = tenants->steps[b];
 	size_t first = b;
 	while (first > tenants->stay_count && tenants->steps[first - 1] == step)
@@ -606,7 +606,7 @@ static const char *name_tenant(
 static void check_packing(struct plan_checking *check, const int *stays, size_t count)
 {
 	const struct plan *plan = check->plan;
-	size_t most = count + (size_t)count_tiles(plan);
+	size_t most = count + (size_t)plan_count_tiles(plan);
 	struct tenants tenants = {
 		.stay_count = count,
 		.stays = stays,
@@ -619,7 +619,7 @@ static void check_packing(struct plan_checking *check, const int *stays, size_t 
 	if (!most)
 		return;
 	add_stays(check, &tenants);
-	add_tiles(check, &tenants);
+	plan_checking_add_tiles(check, &tenants);
 	struct packing packing = {
 		.capacity = arch_lx_capacity(plan->arch),
 		.alignment = arch_lx(plan->arch)->alignment,

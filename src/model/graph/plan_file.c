@@ -355,8 +355,8 @@ static void note_version(
 		(struct version){origin, (int)file->steps.count, to};
 }
 
-static bool add_move(struct plan_reading *file, struct reader *map, const struct step_form *form,
-	enum move_kind kind, int from, const char *name)
+static bool read_add_move(struct plan_reading *file, struct reader *map,
+	const struct step_form *form, enum move_kind kind, int from, const char *name)
 {
 	struct growing *growing = &file->growing;
 	int to = (int)file->workload->tensor_count;
@@ -407,7 +407,7 @@ static bool take_move(struct plan_reading *file, struct reader *map, const struc
 		name = growing_name(&file->growing, kind, t);
 	else if (!take_name(file, map, name))
 		return false;
-	return add_move(file, map, form, kind, t, name);
+	return read_add_move(file, map, form, kind, t, name);
 }
 
 static bool take_op(struct plan_reading *file, struct reader *map, const char *name)
@@ -645,7 +645,7 @@ static void check_head(struct plan_reading *file, struct reader *map, const stru
 	file->plan->cores = form->cores;
 }
 
-static void finish(struct plan_reading *file)
+static void plan_finish(struct plan_reading *file)
 {
 	struct plan *plan = file->plan;
 	const struct growing *growing = &file->growing;
@@ -662,7 +662,7 @@ static void finish(struct plan_reading *file)
 }
 
 /* Reports the faults that plan_check finds, at their places in the file. */
-static void check(struct plan_reading *file, struct span whole)
+static void plan_reading_check(struct plan_reading *file, struct span whole)
 {
 	const struct plan *plan = file->plan;
 	struct plan_faults faults = plan_check(plan, file->reading->arena);
@@ -772,8 +772,8 @@ const struct plan *plan_read(const struct reading *reading, const struct node *n
 	reader_done(&map);
 	diag_judge(reading->diag, true);
 	if (diag_errors(reading->diag) == errors) {
-		finish(&file);
-		check(&file, node->span);
+		plan_finish(&file);
+		plan_reading_check(&file, node->span);
 	}
 	if (diag_errors(reading->diag) == errors)
 		check_outputs(&file, form.tensors);
@@ -814,7 +814,7 @@ static struct writing writing_open(struct text *text, const struct plan *plan)
 }
 
 /* Returns the name of a tensor in a plan. */
-static const char *name_of(const struct writing *writing, int tensor)
+static const char *plan_tensor_name(const struct writing *writing, int tensor)
 {
 	return writing->plan->workload->tensors[writing->origins[tensor]].name;
 }
@@ -872,7 +872,7 @@ static void write_step(const struct writing *writing, const struct step *step)
 		.move = (int)op->move - MOVE_CLONE,
 		.bundle = step->bundle};
 	if (op->move) {
-		form.tensor = name_of(writing, op->reads[0].tensor);
+		form.tensor = plan_tensor_name(writing, op->reads[0].tensor);
 		form.readers = readers_of(writing, (int)(step - plan->steps));
 	}
 	text_add(text, "- {");
@@ -915,7 +915,7 @@ static void write_bundles(const struct writing *writing)
 		const char **names =
 			arena_array(text->arena, const char *, (size_t)arguments.count + 1);
 		for (int i = 0; i < arguments.count; i++)
-			names[i] = name_of(writing, arguments.tensors[i]);
+			names[i] = plan_tensor_name(writing, arguments.tensors[i]);
 		struct bundle_form form = {bundle, {names, (size_t)arguments.count}};
 		text_add(text, "  - {");
 		fields_write(text, &bundle_noun, &form, ", ");
@@ -930,7 +930,7 @@ static void write_stay(const struct writing *writing, const struct residency *st
 	if (stay->place == PLACE_LX)
 		form.view = view_print(text->arena, &stay->view);
 	if (stay->in_place_of >= 0)
-		form.in_place_of = name_of(writing, stay->in_place_of);
+		form.in_place_of = plan_tensor_name(writing, stay->in_place_of);
 	text_add(text, "    - {");
 	fields_write(text, &stay_noun, &form, ", ");
 	text_add(text, "}\n");

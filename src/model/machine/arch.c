@@ -63,7 +63,7 @@ int64_t arch_lanes(const struct arch *arch, int64_t cores)
 }
 
 /* Returns the whole doublings from `span` to `bytes`; 0 if `span` is 0. */
-static int64_t doublings(int64_t span, int64_t bytes)
+static int64_t count_doublings(int64_t span, int64_t bytes)
 {
 	int64_t count = 0;
 	for (; span && bytes / 2 >= span; bytes /= 2)
@@ -73,7 +73,7 @@ static int64_t doublings(int64_t span, int64_t bytes)
 
 int64_t arch_plane_doublings(const struct arch *arch, int64_t stride)
 {
-	return doublings(arch_hbm(arch)->plane_span, stride);
+	return count_doublings(arch_hbm(arch)->plane_span, stride);
 }
 
 int64_t arch_misses(const struct arch *arch, int64_t planes, int64_t runs)
@@ -90,7 +90,7 @@ int64_t arch_block_misses(const struct arch *arch, int64_t planes, int64_t block
 
 int64_t arch_write_doublings(const struct arch *arch, int64_t bytes)
 {
-	return doublings(arch_hbm(arch)->write_span, bytes);
+	return count_doublings(arch_hbm(arch)->write_span, bytes);
 }
 
 int64_t arch_lx_capacity(const struct arch *arch)
@@ -143,7 +143,7 @@ struct ratio ring_run(const struct ring *ring, int64_t parts)
 
 /* Returns a rate of words in bytes; it was read in bytes, so it fits.  Prices ask for it often: words of 8, 16, 32 bits
  * need no common divisor. */
-static struct ratio bytes_of(const struct storage *store, struct ratio words)
+static struct ratio storage_bytes(const struct storage *store, struct ratio words)
 {
 	int64_t bytes = store->word_bits / 8;
 	struct ratio rate = words;
@@ -164,8 +164,9 @@ static struct ratio bytes_of(const struct storage *store, struct ratio words)
 struct storage_ports storage_ports(const struct storage *store)
 {
 	return (struct storage_ports){
-		.read = bytes_of(store, store->shared ? store->shared_rate : store->read_rate),
-		.write = bytes_of(store, store->shared ? store->shared_rate : store->write_rate),
+		.read = storage_bytes(store, store->shared ? store->shared_rate : store->read_rate),
+		.write = storage_bytes(
+			store, store->shared ? store->shared_rate : store->write_rate),
 		.shared = store->shared};
 }
 

@@ -141,14 +141,14 @@ bool arch_read_reserve(struct reader *reader, const char *key, int64_t capacity,
 }
 
 /* The row of an attribute of any kind of level; NULL: it is none. */
-static const struct field *row_of(const char *key)
+static const struct field *arch_key_row(const char *key)
 {
 	return noun_find(&attributes_noun, key);
 }
 
 static bool has_mark(const char *key, unsigned mark)
 {
-	const struct field *row = row_of(key);
+	const struct field *row = arch_key_row(key);
 	return row && row->marks & mark;
 }
 
@@ -163,9 +163,9 @@ static bool is_of_others(const char *key)
 	return noun_find(&storage_noun, key) || has_mark(key, ATTRIBUTE_ACCEPTED);
 }
 
-static const char *name_of(const char *key)
+static const char *arch_key_name(const char *key)
 {
-	const struct field *row = row_of(key);
+	const struct field *row = arch_key_row(key);
 	return row ? row->key : key;
 }
 
@@ -191,7 +191,7 @@ static void spelling_choose(struct arch_draft *draft, const struct node *own,
 	struct diag *diag = draft->reading->diag;
 	const char *word = written_at(own, first->key_span);
 	const char *other = written_at(own, second->key_span);
-	const struct field *row = row_of(word);
+	const struct field *row = arch_key_row(word);
 	bool swap = field_spelling(row, other) < field_spelling(row, word);
 	if (!is_same_value(first->value, second->value)) {
 		diag_warning(diag, second->key_span,
@@ -208,7 +208,7 @@ static void spelling_choose(struct arch_draft *draft, const struct node *own,
 static bool is_own_word(const struct node *value, const char *meant)
 {
 	return value->kind == NODE_SCALAR && !value->quoted &&
-	       text_equal(name_of(value->text), meant);
+	       text_equal(arch_key_name(value->text), meant);
 }
 
 /* The innermost value of a key that containers around give, other than its own word; NULL. */
@@ -217,14 +217,14 @@ static const struct node *outer_value(const struct arch_draft *draft, const char
 	for (size_t c = draft->scope.count; c-- > 0;) {
 		const struct node *outer = draft->scope.at[c];
 		for (size_t i = 0; i < outer->count; i++)
-			if (text_equal(name_of(outer->entries[i].key), meant) &&
+			if (text_equal(arch_key_name(outer->entries[i].key), meant) &&
 				!is_own_word(outer->entries[i].value, meant))
 				return outer->entries[i].value;
 	}
 	return NULL;
 }
 
-static const struct node *gather(
+static const struct node *arch_draft_gather(
 	struct arch_draft *draft, const struct node *own, const char *what, struct span span)
 {
 	struct arena *arena = draft->reading->arena;
@@ -236,7 +236,7 @@ static const struct node *gather(
 	struct names *index = arena_new(arena, struct names);
 	for (size_t i = 0; own && i < own->count; i++) {
 		struct node_entry entry = own->entries[i];
-		entry.key = name_of(entry.key);
+		entry.key = arch_key_name(entry.key);
 		const struct node *value =
 			is_own_word(entry.value, entry.key) ? outer_value(draft, entry.key) : NULL;
 		entry.value = value ? value : entry.value;
@@ -252,7 +252,7 @@ static const struct node *gather(
 		const struct node *outer = draft->scope.at[c];
 		for (size_t i = 0; i < outer->count; i++) {
 			struct node_entry entry = outer->entries[i];
-			entry.key = name_of(entry.key);
+			entry.key = arch_key_name(entry.key);
 			const struct node *value = is_own_word(entry.value, entry.key)
 							   ? outer_value(draft, entry.key)
 							   : NULL;
@@ -277,14 +277,14 @@ void arch_keys_open(struct arch_draft *draft, const struct node *own, const char
 {
 	struct arena *arena = draft->reading->arena;
 	struct reading *reading = arena_copy(arena, draft->reading, sizeof *reading);
-	const struct node *map = gather(draft, own, what, span);
+	const struct node *map = arch_draft_gather(draft, own, what, span);
 	reading->variables = variables_with(arena, draft->reading->variables, map);
 	reader_open(attributes, reading, map, what);
 	attributes->what = what;
 }
 
 /* True if one of the levels that inherit a key has settled it. */
-static bool is_settled(const struct arch_draft *draft, struct span span)
+static bool arch_draft_is_settled(const struct arch_draft *draft, struct span span)
 {
 	for (size_t i = 0; i < draft->settled.count; i++)
 		if (draft->settled.at[i].source == span.source &&
@@ -310,7 +310,7 @@ static const char *const *missing_words(const struct reader *attributes)
 	struct array(const char *) missing = {0};
 	for (size_t i = 0; i < attributes->known_count; i++) {
 		const char *name = attributes->known[i], *other;
-		const struct field *row = row_of(name);
+		const struct field *row = arch_key_row(name);
 		if (node_find(attributes->map, name))
 			continue;
 		*array_add(arena, &missing) = name;
@@ -335,7 +335,7 @@ static bool is_own(const struct node *own, const struct node_entry *entry)
 static bool is_read_elsewhere(
 	const struct arch_draft *draft, const struct node_entry *entry, bool own)
 {
-	return is_settled(draft, entry->key_span) || (is_of_others(entry->key) && !own);
+	return arch_draft_is_settled(draft, entry->key_span) || (is_of_others(entry->key) && !own);
 }
 
 void arch_keys_done(struct arch_draft *draft, struct reader *attributes, const struct node *own)
@@ -385,7 +385,7 @@ void arch_keys_note(const struct arch_draft *draft)
 	struct unread *unread = draft->reading->unread;
 	for (size_t i = 0; unread && i < draft->strangers.count; i++) {
 		const struct stranger *stranger = &draft->strangers.at[i];
-		if (is_settled(draft, stranger->entry.key_span))
+		if (arch_draft_is_settled(draft, stranger->entry.key_span))
 			continue;
 		if (has_mark(plain_key(draft->reading->arena, stranger->entry.key),
 			    ATTRIBUTE_UNPRICED)) {
@@ -401,5 +401,5 @@ void arch_keys_note(const struct arch_draft *draft)
 
 bool arch_keys_known(const char *key)
 {
-	return row_of(key) != NULL;
+	return arch_key_row(key) != NULL;
 }

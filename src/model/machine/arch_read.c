@@ -11,7 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-static bool contains(const char *word, const char *const *parts)
+static bool arch_text_contains(const char *word, const char *const *parts)
 {
 	for (int i = 0; parts[i]; i++) {
 		if (strcasestr(word, parts[i]))
@@ -31,11 +31,11 @@ enum class_kind arch_class(const char *name)
 		"mac", "compute", "array", "alu", "adder", "multiplier", "vector", "scalar", NULL};
 	if (text_equal(name, "dummy_storage"))
 		return CLASS_DUMMY;
-	if (contains(name, networks))
+	if (arch_text_contains(name, networks))
 		return CLASS_NETWORK;
-	if (contains(name, storages))
+	if (arch_text_contains(name, storages))
 		return CLASS_STORAGE;
-	return contains(name, computes) ? CLASS_COMPUTE : CLASS_UNKNOWN;
+	return arch_text_contains(name, computes) ? CLASS_COMPUTE : CLASS_UNKNOWN;
 }
 
 /* As isBufferClass and isComputeClass of topology.cpp, which neglect all other components; classes
@@ -56,7 +56,7 @@ enum class_kind arch_class_in_tree(const char *name)
 bool arch_class_multiplies(const char *name)
 {
 	static const char *const multipliers[] = {"mac", "compute", NULL};
-	return arch_class_in_tree(name) == CLASS_COMPUTE && contains(name, multipliers);
+	return arch_class_in_tree(name) == CLASS_COMPUTE && arch_text_contains(name, multipliers);
 }
 
 void arch_draft_name(struct arch_draft *draft, int r, const char *name, struct span span)

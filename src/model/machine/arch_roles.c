@@ -19,7 +19,7 @@ static bool is_vector_unit(const struct level *level)
 }
 
 /* The place of a key of a level. */
-static struct span span_of(const struct arch_draft *draft, int r, const char *key)
+static struct span arch_draft_span(const struct arch_draft *draft, int r, const char *key)
 {
 	const struct node *own = draft->entries[r].own;
 	int i = own ? node_index(own, key) : -1;
@@ -125,7 +125,7 @@ static void check_cores(struct arch_draft *draft)
 	for (int r = 0; arch->lx < 0 && fans && r < arch->level_count; r++)
 		for (int k = 0; keys[k]; k++)
 			if (draft->entries[r].own && node_find(draft->entries[r].own, keys[k]))
-				WRONG(draft, span_of(draft, r, keys[k]),
+				WRONG(draft, arch_draft_span(draft, r, keys[k]),
 					"'%s' is an attribute of cores, and no level is marked as one; "
 					"mark the storage of each with 'scratchpad: true'",
 					keys[k]);
@@ -142,24 +142,24 @@ static void check_transfers(struct arch_draft *draft)
 			continue;
 		bool boxes = level->storage.boxes, sticks = level->storage.stick;
 		if (boxes && !pad)
-			WRONG(draft, span_of(draft, r, "transfer"),
+			WRONG(draft, arch_draft_span(draft, r, "transfer"),
 				"boxes go into a scratchpad, which '%s' is not; it needs "
 				"'scratchpad: true'",
 				level->name);
 		else if (boxes && r != arch->lx)
-			WRONG(draft, span_of(draft, r, "transfer"),
+			WRONG(draft, arch_draft_span(draft, r, "transfer"),
 				"boxes go into the outermost scratchpad, '%s', not into '%s'", pad,
 				level->name);
 		if (sticks && r != arch->hbm)
-			WRONG(draft, span_of(draft, r, "stick"),
+			WRONG(draft, arch_draft_span(draft, r, "stick"),
 				"tensors have the layout of their home, '%s'; 'stick' is said there",
 				arch->levels[arch->hbm].name);
 		else if (sticks && !arch_moves_boxes(arch))
-			WRONG(draft, span_of(draft, r, "stick"),
+			WRONG(draft, arch_draft_span(draft, r, "stick"),
 				"sticks move in boxes; the scratchpad needs 'transfer: box'");
 	}
 	if (arch_moves_boxes(arch) && arch->hbm != arch->lx && !arch_hbm(arch)->stick)
-		WRONG(draft, span_of(draft, arch->lx, "transfer"),
+		WRONG(draft, arch_draft_span(draft, arch->lx, "transfer"),
 			"boxes are of sticks; '%s' needs 'stick: 128B'",
 			arch->levels[arch->hbm].name);
 }
@@ -175,7 +175,7 @@ void arch_roles_find(struct arch_draft *draft, size_t errors)
 	check_transfers(draft);
 }
 
-static bool need(bool good, struct span span, struct diag *diag, const char *what)
+static bool arch_role_need(bool good, struct span span, struct diag *diag, const char *what)
 {
 	if (!good)
 		diag_error(diag, span, "graphs cannot run on this machine: %s", what);
@@ -196,19 +196,20 @@ static bool fits_home(const struct arch *arch, struct diag *diag)
 			home->name, levels[r].name);
 		return false;
 	}
-	return need(home->instances == 1, home->span, diag,
+	return arch_role_need(home->instances == 1, home->span, diag,
 		"its outermost storage is in several parts");
 }
 
 static bool fits_lx(const struct level *lx, bool boxes, struct diag *diag)
 {
 	const struct storage_level *pad = level_storage(lx);
-	bool size = need(pad->capacity > 0, lx->span, diag, "its scratchpad has no 'size'");
-	size &= need(pad->capacity <= ARCH_LX_MOST / lx->instances, lx->span, diag,
+	bool size =
+		arch_role_need(pad->capacity > 0, lx->span, diag, "its scratchpad has no 'size'");
+	size &= arch_role_need(pad->capacity <= ARCH_LX_MOST / lx->instances, lx->span, diag,
 		"its scratchpads have more than 16 GiB together");
-	bool reserve = need(pad->reserve <= pad->capacity, lx->span, diag,
+	bool reserve = arch_role_need(pad->reserve <= pad->capacity, lx->span, diag,
 		"its scratchpad is smaller than its 'reserve'");
-	bool aligned = need(!boxes || pad->alignment % STICK_BYTES == 0, lx->span, diag,
+	bool aligned = arch_role_need(!boxes || pad->alignment % STICK_BYTES == 0, lx->span, diag,
 		"its scratchpad must align buffers to sticks, 'alignment: 128'");
 	return size && reserve && aligned;
 }
@@ -227,16 +228,17 @@ static bool fits_boxes(const struct arch *arch, struct diag *diag)
 	for (int r = 0; r < arch->level_count; r++) {
 		const struct level *level = &arch->levels[r];
 		bool around = r >= arch->lx || r == arch->hbm || level->kind != LEVEL_STORAGE;
-		path &= need(!level->parallel || r > arch->lx, level->span, diag,
+		path &= arch_role_need(!level->parallel || r > arch->lx, level->span, diag,
 			"boxes do not go through a !Parallel; it must stand inside the scratchpad");
-		path &= need(!level->constraints || (r > arch->lx && !ideal), level->span, diag,
+		path &= arch_role_need(!level->constraints || (r > arch->lx && !ideal), level->span,
+			diag,
 			"the constraints beside its attributes are of nests; plans take those of a "
 			"'constraints' file");
-		path &= need(around || level->parallel, level->span, diag,
+		path &= arch_role_need(around || level->parallel, level->span, diag,
 			"boxes go straight from the home to the scratchpad, and this storage stands "
 			"between them");
 	}
-	return need(lx->instances == core->instances, lx->span, diag,
+	return arch_role_need(lx->instances == core->instances, lx->span, diag,
 		       "each core needs one scratchpad") &&
 	       path;
 }
@@ -245,17 +247,17 @@ static bool fits_scratchpad(const struct arch *arch, struct diag *diag)
 {
 	const struct level *lx = &arch->levels[arch->lx];
 	bool boxes = arch_moves_boxes(arch);
-	bool home = need(arch->hbm < arch->lx, lx->span, diag,
+	bool home = arch_role_need(arch->hbm < arch->lx, lx->span, diag,
 		"its scratchpad is the outermost storage, and tensors need a home outside it");
-	bool inside = need(arch->compute > arch->lx && arch->vector > arch->lx, lx->span, diag,
-		"a compute is not inside the scratchpad");
+	bool inside = arch_role_need(arch->compute > arch->lx && arch->vector > arch->lx, lx->span,
+		diag, "a compute is not inside the scratchpad");
 	return fits_lx(lx, boxes, diag) && home && inside && (!boxes || fits_boxes(arch, diag));
 }
 
 bool arch_fits_graphs(const struct arch *arch, struct diag *diag)
 {
-	bool compute = need(arch->compute >= 0, arch->span, diag, "no level computes");
-	bool home = need(arch->hbm >= 0, arch->span, diag, "no level stores");
+	bool compute = arch_role_need(arch->compute >= 0, arch->span, diag, "no level computes");
+	bool home = arch_role_need(arch->hbm >= 0, arch->span, diag, "no level stores");
 	if (!compute || !home || !fits_home(arch, diag))
 		return false;
 	return arch->lx < 0 || fits_scratchpad(arch, diag);

@@ -381,7 +381,7 @@ struct tree_reading {
 };
 
 /* A number of a range, and what follows it and blanks; -1 if there is none. */
-static int64_t take_number(const char **text)
+static int64_t arch_tree_take_number(const char **text)
 {
 	char *end;
 	*text += strspn(*text, " ");
@@ -393,8 +393,8 @@ static int64_t take_number(const char **text)
 }
 
 /* "PE[0..13]" is PE, 14 times. */
-static bool scan_name(struct tree_reading *tree, const struct node *node, const char *text,
-	const char **name, int64_t *copies)
+static bool arch_tree_scan_name(struct tree_reading *tree, const struct node *node,
+	const char *text, const char **name, int64_t *copies)
 {
 	size_t length = strcspn(text, "[");
 	const char *at = text + length;
@@ -406,11 +406,11 @@ static bool scan_name(struct tree_reading *tree, const struct node *node, const 
 	if (!*at)
 		return true;
 	at++;
-	int64_t first = take_number(&at), last = -1;
+	int64_t first = arch_tree_take_number(&at), last = -1;
 	bool dots = strncmp(at, "..", 2) == 0;
 	if (first >= 0 && dots) {
 		at += 2;
-		last = take_number(&at);
+		last = arch_tree_take_number(&at);
 	}
 	if (last >= first && first >= 0 && text_equal(at, "]")) {
 		*copies = last - first + 1;
@@ -494,7 +494,7 @@ static void read_tree_fanout(
 	tree->outside = level->name;
 }
 
-static void leave_out(struct tree_reading *tree, const struct node *item,
+static void arch_tree_leave_out(struct tree_reading *tree, const struct node *item,
 	const struct node_parts *parts, const char *why)
 {
 	diag_warning(tree->draft->reading->diag, node_find(item, "class")->span,
@@ -520,14 +520,14 @@ static bool take_tree_class(
 		*kind = LEVEL_COMPUTE;
 		if (!tree->has_multiplier || arch_class_multiplies(device))
 			return true;
-		leave_out(tree, item, &entry->parts,
+		arch_tree_leave_out(tree, item, &entry->parts,
 			"beside multipliers is not a level, as in Timeloop");
 		return false;
 	case CLASS_DUMMY:
 		*kind = LEVEL_CONTAINER;
 		return true;
 	case CLASS_NETWORK:
-		leave_out(tree, item, &entry->parts,
+		arch_tree_leave_out(tree, item, &entry->parts,
 			"is a network, and data moves over Timeloop's default one");
 		return false;
 	case CLASS_UNKNOWN:
@@ -537,7 +537,7 @@ static bool take_tree_class(
 		WRONG(tree->draft, node_find(item, "class")->span,
 			"unknown class '%s'; did you mean '%s'?", device, near);
 	else
-		leave_out(tree, item, &entry->parts, "neither stores nor computes");
+		arch_tree_leave_out(tree, item, &entry->parts, "neither stores nor computes");
 	return false;
 }
 
@@ -637,7 +637,8 @@ static void open_local(struct tree_reading *tree, const struct node *item)
 	struct arch_entry *entry = &local.entry;
 	int64_t copies;
 	if (!open_node(draft, item, "level", NODE_LOCAL, entry) || !entry->parts.name ||
-		!scan_name(tree, node_find(item, "name"), entry->parts.name, &local.name, &copies))
+		!arch_tree_scan_name(
+			tree, node_find(item, "name"), entry->parts.name, &local.name, &copies))
 		return;
 	entry->node.what = arena_format(draft->reading->arena, "level '%s'", local.name);
 	if (!take_tree_class(tree, entry, &local.kind))
@@ -684,7 +685,8 @@ static void open_subtree(struct tree_reading *tree, const struct node *list)
 	if (!open_node(draft, list->items[0], "subtree", NODE_SUBTREE, &entry))
 		return;
 	if (parts->name)
-		scan_name(tree, node_find(list->items[0], "name"), parts->name, &name, &copies);
+		arch_tree_scan_name(
+			tree, node_find(list->items[0], "name"), parts->name, &name, &copies);
 	if (!number_mul(tree->copies, copies, &tree->copies) || tree->copies > INT32_MAX) {
 		WRONG(draft, entry.node.map->span, "'%s' has too many instances", name);
 		tree->copies = 1;
@@ -757,8 +759,8 @@ static void open_flat(struct tree_reading *tree, const struct node *item, bool c
 		return;
 	fields_read_form(node, &flat_noun, computes ? FLAT_COMPUTE : FLAT_STORAGE, &form, NULL);
 	local.name = computes ? "__ARITH__" : NULL; /* as Timeloop calls multipliers */
-	if ((form.name && !scan_name(tree, node_find(item, "name"), form.name, &local.name,
-				  &local.instances)) ||
+	if ((form.name && !arch_tree_scan_name(tree, node_find(item, "name"), form.name,
+				  &local.name, &local.instances)) ||
 		!local.name)
 		return;
 	node->what = arena_format(arena, "level '%s'", local.name);

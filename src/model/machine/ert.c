@@ -83,7 +83,7 @@ struct ert {
  * A name ends behind its last dot; if that belongs to the two of a range, the range is cut off
  * first, with the two characters before them.
  */
-static const char *level_name(struct arena *arena, const char *path)
+static const char *ert_level_name(struct arena *arena, const char *path)
 {
 	const char *dot = strrchr(path, '.');
 	size_t end = strlen(path);
@@ -96,10 +96,10 @@ static const char *level_name(struct arena *arena, const char *path)
 }
 
 /* The table of a name; NULL if no level of the machine has it. */
-static struct ert_table *find_table(struct ert *ert, const char *path)
+static struct ert_table *ert_find_table(struct ert *ert, const char *path)
 {
 	struct arena *arena = ert->reading->arena;
-	int r = arch_level(ert->arch, level_name(arena, path));
+	int r = arch_level(ert->arch, ert_level_name(arena, path));
 	if (r < 0) {
 		*array_add(arena, &ert->others) = path;
 		return NULL;
@@ -180,7 +180,7 @@ static void read_listed_table(struct ert *ert, const struct node *node)
 		return;
 	fields_read(&map, &table_noun, &form, NULL);
 	reader_done_lenient(&map);
-	struct ert_table *table = form.path ? find_table(ert, form.path) : NULL;
+	struct ert_table *table = form.path ? ert_find_table(ert, form.path) : NULL;
 	for (size_t i = 0; form.actions && i < form.actions->count; i++)
 		read_action(ert, form.actions->items[i], NULL, table);
 }
@@ -188,7 +188,7 @@ static void read_listed_table(struct ert *ert, const struct node *node)
 static void read_mapped_table(struct ert *ert, const struct node_entry *entry)
 {
 	const struct node *actions = entry->value;
-	struct ert_table *table = find_table(ert, entry->key);
+	struct ert_table *table = ert_find_table(ert, entry->key);
 	if (actions->kind != NODE_MAP) {
 		reading_refuse(ert->reading, actions,
 			"table '%s' in ERT is %s; a map of actions is expected", entry->key,
@@ -275,7 +275,7 @@ static void apply_timeloop(const struct ert_table *table, struct storage_energie
 		energies->origin = ENERGY_ERT_PARTLY;
 }
 
-static void apply(const struct ert_table *table, struct level *level)
+static void ert_apply(const struct ert_table *table, struct level *level)
 {
 	if (level->kind == LEVEL_COMPUTE) {
 		apply_to_compute(table, level);
@@ -288,7 +288,7 @@ static void apply(const struct ert_table *table, struct level *level)
 }
 
 /* The names, quoted; those beyond LISTED_MOST are counted. */
-static const char *list(struct arena *arena, const char *const *names, size_t count)
+static const char *ert_list(struct arena *arena, const char *const *names, size_t count)
 {
 	struct text text = text_open(arena);
 	for (size_t i = 0; i < count && i < LISTED_MOST; i++)
@@ -324,10 +324,10 @@ static void tell_rest(const struct ert *ert, struct span span)
 		if (has_energies(level) && !ert->named[r] && is_built_in(level))
 			lacking[count++] = level->name;
 	}
-	const char *others = list(arena, ert->others.at, ert->others.count);
+	const char *others = ert_list(arena, ert->others.at, ert->others.count);
 	const char *near = NULL;
 	for (size_t i = 0; i < ert->others.count && i < LISTED_MOST && !near; i++)
-		near = suggest(level_name(arena, ert->others.at[i]), lacking);
+		near = suggest(ert_level_name(arena, ert->others.at[i]), lacking);
 	const char *hint = suggestion(arena, near, "");
 	if (ert->others.count && !served)
 		diag_error(ert->reading->diag, span, "no table of the ERT names a level: %s%s",
@@ -336,11 +336,11 @@ static void tell_rest(const struct ert *ert, struct span span)
 		diag_remark(ert->reading->diag, span,
 			"the ERT has no table for %s: energies there are built in; tables of no "
 			"level are skipped: %s%s",
-			list(arena, lacking, count), others, hint);
+			ert_list(arena, lacking, count), others, hint);
 	else if (count)
 		diag_remark(ert->reading->diag, span,
 			"the ERT has no table for %s: energies there are built in",
-			list(arena, lacking, count));
+			ert_list(arena, lacking, count));
 	else if (ert->others.count)
 		diag_remark(ert->reading->diag, span, "tables of no level are skipped: %s", others);
 }
@@ -385,6 +385,6 @@ const struct arch *ert_read(
 	struct arch *other = arena_copy(reading->arena, arch, sizeof *arch);
 	for (size_t i = 0; i < ert.tables.count; i++)
 		if (has_energies(&other->levels[ert.tables.at[i].level]))
-			apply(&ert.tables.at[i], &other->levels[ert.tables.at[i].level]);
+			ert_apply(&ert.tables.at[i], &other->levels[ert.tables.at[i].level]);
 	return other;
 }

@@ -177,16 +177,17 @@ static const char *print_row(struct arena *arena, const struct mapping_notation 
 }
 
 /* A name with blanks stands in quotes. */
-static const char *quoted(struct arena *arena, const char *name)
+static const char *mapping_quoted(struct arena *arena, const char *name)
 {
 	return strchr(name, ' ') ? arena_format(arena, "\"%s\"", name) : name;
 }
 
-static void add_row(struct text *text, const struct level *level, const char *kind, const char *row)
+static void mapping_add_row(
+	struct text *text, const struct level *level, const char *kind, const char *row)
 {
 	if (*row)
 		text_add(text, "%s%s%s:%s", text->length ? " | " : "",
-			quoted(text->arena, level->name), kind, row);
+			mapping_quoted(text->arena, level->name), kind, row);
 }
 
 static void print_level(struct text *text, const struct mapping_notation *notation,
@@ -198,11 +199,11 @@ static void print_level(struct text *text, const struct mapping_notation *notati
 		const char *kind = spatial ? " spatial" : " temporal";
 		if (notation->inner && r == arch->hbm && !spatial)
 			continue;
-		add_row(text, level, spatial == is_spatial_by_default(level) ? "" : kind,
+		mapping_add_row(text, level, spatial == is_spatial_by_default(level) ? "" : kind,
 			print_row(text->arena, notation, mapping, r, spatial));
 	}
 	if (notation->inner && r == arch->lx)
-		add_row(text, level, " inside",
+		mapping_add_row(text, level, " inside",
 			print_row(text->arena, notation, mapping, arch->hbm, false));
 }
 
@@ -212,7 +213,7 @@ static const char *print_places(struct arena *arena, const struct arch *arch, ui
 	for (int r = 0; r < arch->level_count; r++) {
 		if (residency >> r & 1)
 			text_add(&text, "%s%s", text.length ? "," : "",
-				quoted(arena, arch->levels[r].name));
+				mapping_quoted(arena, arch->levels[r].name));
 	}
 	return text.length ? text_read(&text) : "nowhere";
 }
@@ -262,7 +263,7 @@ struct notation_parse {
 };
 
 /* Up to a blank or one of `stops`, or what stands in quotes. */
-static const char *scan_name(struct notation_parse *parse, const char *stops)
+static const char *mapping_scan_name(struct notation_parse *parse, const char *stops)
 {
 	parse->at += strspn(parse->at, " \t");
 	const char *end = *parse->at == '"' ? strchr(parse->at + 1, '"') : NULL;
@@ -319,7 +320,7 @@ static bool parse_count(const char *digits, uint32_t *out)
 static int parse_factor(struct notation_parse *parse, struct notation_factor *factor)
 {
 	const struct mapping_notation *notation = parse->notation;
-	const char *word = scan_name(parse, " \t|");
+	const char *word = mapping_scan_name(parse, " \t|");
 	char *number = arena_text(parse->arena, word);
 	size_t length = strlen(number);
 	factor->along_y = length > 2 && text_equal(number + length - 2, "@y");
@@ -344,7 +345,8 @@ static int parse_factor(struct notation_parse *parse, struct notation_factor *fa
 }
 
 /* Loops as written, then the others by number. */
-static void set_order(uint8_t *order, const int *written, int count, int loop_count, bool reversed)
+static void mapping_set_order(
+	uint8_t *order, const int *written, int count, int loop_count, bool reversed)
 {
 	uint32_t seen = 0;
 	int n = 0;
@@ -385,7 +387,7 @@ static void parse_row(struct notation_parse *parse, int r, bool spatial)
 		if (factor.along_y)
 			row->spatial_y |= (uint16_t)(1u << l);
 	}
-	set_order(spatial ? row->spatial_order : row->temporal_order, written, count,
+	mapping_set_order(spatial ? row->spatial_order : row->temporal_order, written, count,
 		notation->loop_count, !spatial);
 }
 
@@ -395,7 +397,7 @@ static bool parse_places(struct notation_parse *parse, uint32_t *residency)
 	if (scan_text(&parse->at, "nowhere"))
 		return true;
 	do {
-		int r = find_level(parse, scan_name(parse, " \t,:;|"));
+		int r = find_level(parse, mapping_scan_name(parse, " \t,:;|"));
 		if (r < 0)
 			return false;
 		*residency |= 1u << r;
@@ -406,7 +408,7 @@ static bool parse_places(struct notation_parse *parse, uint32_t *residency)
 static bool parse_operand(struct notation_parse *parse, uint32_t residency)
 {
 	const struct mapping_notation *notation = parse->notation;
-	const char *name = scan_name(parse, " \t,:;|");
+	const char *name = mapping_scan_name(parse, " \t,:;|");
 	int operand = find_word(parse, name, notation->operands, notation->operand_word);
 	if (operand < 0)
 		return false;
@@ -446,7 +448,7 @@ static void parse_keep(struct notation_parse *parse)
 /* "core:", "LX spatial:", "keep" up to the end of the part. */
 static void parse_part(struct notation_parse *parse)
 {
-	const char *name = scan_name(parse, " \t:|");
+	const char *name = mapping_scan_name(parse, " \t:|");
 	if (text_equal(name, "keep")) {
 		parse_keep(parse);
 		return;

@@ -7,14 +7,14 @@
 
 /* A NaN is the greater and the lesser of any two, and -0 is below 0: no order of
  * reducing changes the result. */
-static float greater(float a, float b)
+static float primitive_greater(float a, float b)
 {
 	if (a == b)
 		return signbit(a) ? b : a;
 	return isnan(a) || a > b ? a : b;
 }
 
-static float lesser(float a, float b)
+static float primitive_lesser(float a, float b)
 {
 	if (a == b)
 		return signbit(a) ? a : b;
@@ -37,8 +37,8 @@ ARITHMETIC(add, a + b, a + b)
 ARITHMETIC(sub, a - b, a - b)
 ARITHMETIC(mul, a *b, a *b)
 ARITHMETIC(div, a / b, a / b)
-ARITHMETIC(maximum, greater(a, b), isnan(a) || isnan(b) ? NAN : fmax(a, b))
-ARITHMETIC(minimum, lesser(a, b), isnan(a) || isnan(b) ? NAN : fmin(a, b))
+ARITHMETIC(maximum, primitive_greater(a, b), isnan(a) || isnan(b) ? NAN : fmax(a, b))
+ARITHMETIC(minimum, primitive_lesser(a, b), isnan(a) || isnan(b) ? NAN : fmin(a, b))
 ARITHMETIC(clone, a, a)
 ARITHMETIC(exp, (float)exp((double)a), exp(a))
 ARITHMETIC(log, (float)log((double)a), log(a))
@@ -76,14 +76,17 @@ ARITHMETIC(le, a <= b, a <= b)
 ARITHMETIC(gt, a > b, a > b)
 ARITHMETIC(ge, a >= b, a >= b)
 /* Integers; what no integer holds is 0. */
-static int64_t bits(double number)
+static int64_t integer_of_double(double number)
 {
 	return number > -0x1p53 && number < 0x1p53 ? (int64_t)number : 0;
 }
 
-ARITHMETIC(bitand, (float)(bits((double)a) & bits((double)b)), (double)(bits(a) & bits(b)))
-ARITHMETIC(bitor, (float)(bits((double)a) | bits((double)b)), (double)(bits(a) | bits(b)))
-ARITHMETIC(bitxor, (float)(bits((double)a) ^ bits((double)b)), (double)(bits(a) ^ bits(b)))
+ARITHMETIC(bitand, (float)(integer_of_double((double)a) & integer_of_double((double)b)),
+	(double)(integer_of_double(a) & integer_of_double(b)))
+ARITHMETIC(bitor, (float)(integer_of_double((double)a) | integer_of_double((double)b)),
+	(double)(integer_of_double(a) | integer_of_double(b)))
+ARITHMETIC(bitxor, (float)(integer_of_double((double)a) ^ integer_of_double((double)b)),
+	(double)(integer_of_double(a) ^ integer_of_double(b)))
 ARITHMETIC(where, a != 0 ? b : 0, a != 0 ? b : 0)
 ARITHMETIC(unless, a != 0 ? 0 : b, a != 0 ? 0 : b)
 

@@ -7,7 +7,7 @@
 #include "spec/field.h"
 #include "spec/reader.h"
 
-static bool linked(const struct topology *t, int from, int to)
+static bool topology_linked(const struct topology *t, int from, int to)
 {
 	int last = t->ranks - 1;
 	if (from == to)
@@ -40,13 +40,13 @@ static void list_links(struct arena *arena, struct topology *t)
 	int ranks = t->ranks, *first = arena_array(arena, int, ranks + 1);
 	for (int from = 0; from < ranks; from++)
 		for (int to = 0; to < ranks; to++)
-			first[from + 1] += linked(t, from, to);
+			first[from + 1] += topology_linked(t, from, to);
 	for (int r = 0; r < ranks; r++)
 		first[r + 1] += first[r];
 	struct link *links = arena_array(arena, struct link, first[ranks]);
 	for (int from = 0; from < ranks; from++)
 		for (int to = 0; to < ranks; to++)
-			if (linked(t, from, to))
+			if (topology_linked(t, from, to))
 				links[t->link_count++] = (struct link){from, to};
 	t->links = links;
 	t->first = first;
@@ -109,7 +109,7 @@ int topology_link(const struct topology *topology, int from, int to)
 }
 
 /* Nearest first. */
-static void spread(
+static void link_spread(
 	const struct link *links, const int *first, const struct topology *t, int start, int *out)
 {
 	int queue[RANKS_MOST], count = 1;
@@ -129,12 +129,12 @@ static void spread(
 
 void topology_distances(const struct topology *topology, int from, int *out)
 {
-	spread(topology->links, topology->first, topology, from, out);
+	link_spread(topology->links, topology->first, topology, from, out);
 }
 
 void topology_distances_to(const struct topology *topology, int to, int *out)
 {
-	spread(topology->back, topology->back_first, topology, to, out);
+	link_spread(topology->back, topology->back_first, topology, to, out);
 }
 
 int topology_before(const struct topology *topology, const int *distances, int to)
@@ -197,7 +197,7 @@ const char *const topology_names[] = {
 const char *const port_count_names[] = {"one", "all", NULL};
 
 /* The least common multiple, or COPY_TICKS_MOST + 1 when it is more. */
-static int64_t common(int64_t a, int64_t b)
+static int64_t ticks_multiple(int64_t a, int64_t b)
 {
 	int64_t out = 0;
 	if (b == 0)
@@ -228,10 +228,10 @@ struct copy_ticks copying_ticks(const struct copying *copying)
 {
 	const struct copy_speed *speeds[] = {
 		&copying->in, &copying->out, &copying->link, &copying->combine};
-	int64_t ticks = common(1, copying->sync.den);
+	int64_t ticks = ticks_multiple(1, copying->sync.den);
 	for (int s = 0; s < 4; s++) {
-		ticks = common(ticks, speeds[s]->latency.den);
-		ticks = common(ticks, speeds[s]->rate.num);
+		ticks = ticks_multiple(ticks, speeds[s]->latency.den);
+		ticks = ticks_multiple(ticks, speeds[s]->rate.num);
 	}
 	if (ticks > COPY_TICKS_MOST)
 		ticks = COPY_TICKS_MOST;

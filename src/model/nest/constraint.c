@@ -31,7 +31,7 @@ static bool refuse_dimension(const struct reading *reading, struct span span, co
 }
 
 /* `factors:` and `factors: ''` name nothing. */
-static bool is_blank(const struct node *node)
+static bool constraint_is_blank(const struct node *node)
 {
 	return node->kind == NODE_SCALAR && !*node->text;
 }
@@ -85,7 +85,7 @@ static bool relation_follows(const char *at)
 }
 
 /* The name that a word begins with: R of "R12", M0 of "M0<=4"; "" if there is none. */
-static const char *scan_name(struct factor_scan *scan)
+static const char *factor_scan_name(struct factor_scan *scan)
 {
 	const char *from = scan->at;
 	size_t length = strcspn(from, " \t\n,;=<>");
@@ -149,7 +149,7 @@ static void scan_factor(struct factor_scan *scan)
 {
 	struct constraint_factor factor = {0};
 	const char *from = scan->at;
-	const char *name = scan_name(scan);
+	const char *name = factor_scan_name(scan);
 	struct span span = scan_span(scan, from);
 	scan_relation(&scan->at, &factor.relation);
 	if (!scan_integer(&scan->at, &factor.bound) || !*name) {
@@ -207,7 +207,7 @@ bool directive_factors(const struct reading *reading, const struct node *node,
 			scan_entries(&scan, scan.node);
 			continue;
 		}
-		if (is_blank(scan.node))
+		if (constraint_is_blank(scan.node))
 			continue;
 		if (!node_text(reading, scan.node, "a factor", &text)) {
 			scan.good = false;
@@ -293,7 +293,7 @@ bool directive_order(const struct reading *reading, const struct node *node,
 	for (size_t i = 0; i < items; i++) {
 		const struct node *item = node_item(node, i);
 		const char *text;
-		if (is_blank(item))
+		if (constraint_is_blank(item))
 			continue;
 		if (!node_text(reading, item, "a dimension", &text)) {
 			scan.good = false;
@@ -327,7 +327,7 @@ bool directive_spaces(const struct reading *reading, const struct node *node,
 	for (size_t i = 0; i < items; i++) {
 		const struct node *item = node_item(node, i);
 		const char *name;
-		if (is_blank(item))
+		if (constraint_is_blank(item))
 			continue;
 		if (!node_text(reading, item, "a dataspace", &name)) {
 			good = false;

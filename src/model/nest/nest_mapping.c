@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Returns the mapping that a text without parts stands for. */
-static struct mapping undivided(const struct arch *arch, const struct shape *shape)
+static struct mapping nest_mapping_undivided(const struct arch *arch, const struct shape *shape)
 {
 	return mapping_undivided(
 		arch, shape->dimension_count, shape->space_count, mapping_storages(arch));
@@ -19,7 +19,7 @@ static struct mapping undivided(const struct arch *arch, const struct shape *sha
 
 struct mapping nest_mapping_make(const struct arch *arch, const struct shape *shape)
 {
-	struct mapping mapping = undivided(arch, shape);
+	struct mapping mapping = nest_mapping_undivided(arch, shape);
 	int r = domain_outermost(arch);
 	for (int d = 0; r >= 0 && d < shape->dimension_count; d++)
 		mapping.rows[r].temporal[d] = (uint32_t)shape->dimensions[d].extent;
@@ -147,7 +147,7 @@ const char *nest_mapping_parse(struct arena *arena, const struct arch *arch,
 	const struct shape *shape, const char *text, struct mapping *out)
 {
 	struct mapping_notation notation = notation_of(arena, arch, shape);
-	struct mapping mapping = undivided(arch, shape);
+	struct mapping mapping = nest_mapping_undivided(arch, shape);
 	bool perfect;
 	const char *why = notation_parse(arena, &notation, text, &mapping);
 	for (int r = 0; !why && r < arch->level_count; r++)
@@ -214,8 +214,8 @@ static void warn_twice(
 	diag_note(directives->reading->diag, first, "this is ignored");
 }
 
-static void set_bounds(struct directives *directives, const struct constraint_factor *factors,
-	int count, struct bound *bounds)
+static void directives_set_bounds(struct directives *directives,
+	const struct constraint_factor *factors, int count, struct bound *bounds)
 {
 	for (int i = 0; i < count; i++) {
 		const struct constraint_factor *factor = &factors[i];
@@ -278,7 +278,7 @@ static void check_idle(struct directives *directives, const struct bound *bounds
 }
 
 /* Dimensions that are not listed stand outside the listed ones. */
-static void set_order(
+static void mapping_row_set_order(
 	struct mapping_row *row, bool spatial, const struct read_loops *loops, int dimensions)
 {
 	const struct directive_order *listed = &loops->order;
@@ -371,16 +371,16 @@ static void read_loops(struct directives *directives, struct span span,
 	said.bounded = count > 0;
 	said.ordered = said.order.count > 0 || said.order.suffix_count > 0;
 	if (bounds == idle) {
-		set_bounds(directives, list, count, idle);
+		directives_set_bounds(directives, list, count, idle);
 		check_idle(directives, idle, target->name);
 		return;
 	}
 	merge_loops(directives, target, spatial, &said);
-	set_bounds(directives, list, count, bounds);
+	directives_set_bounds(directives, list, count, bounds);
 }
 
-static void place(struct directives *directives, const struct nest_target *target, int t, bool keep,
-	struct span span)
+static void directives_place(struct directives *directives, const struct nest_target *target, int t,
+	bool keep, struct span span)
 {
 	int r = target->row;
 	const char *name = directives->shape->spaces[t].name;
@@ -408,7 +408,7 @@ static void read_places(struct directives *directives, const struct node *node,
 		return;
 	for (int t = 0; t < directives->shape->space_count; t++)
 		if (spaces >> t & 1)
-			place(directives, target, t, keep, node->span);
+			directives_place(directives, target, t, keep, node->span);
 }
 
 /* Warns of a key that belongs to directives of another type: it is not used. */
@@ -500,7 +500,7 @@ static void complete_places(
 /* Timeloop's front end joins the directives of a mapping with the constraints inside components, so
  * these give what no directive gives.  A constraint that cannot be read is complained about where
  * constraints are read. */
-static void complete(struct directives *directives)
+static void directives_complete(struct directives *directives)
 {
 	struct reading silent = *directives->reading;
 	silent.diag = diag_open(silent.arena);
@@ -562,7 +562,7 @@ static void check_last_rounds(struct directives *directives, int d)
 }
 
 /* The first place that gives a factor of the dimension, or the mapping as a whole. */
-static struct span place_of(const struct directives *directives, int d)
+static struct span directive_span(const struct directives *directives, int d)
 {
 	for (int r = 0; r < directives->arch->level_count; r++)
 		for (int spatial = 1; spatial >= 0; spatial--)
@@ -576,7 +576,7 @@ static void set_orders(struct directives *directives)
 {
 	for (int r = 0; r < directives->arch->level_count; r++)
 		for (int spatial = 1; spatial >= 0; spatial--)
-			set_order(&directives->mapping.rows[r], spatial,
+			mapping_row_set_order(&directives->mapping.rows[r], spatial,
 				&directives->loops[r][spatial], directives->shape->dimension_count);
 }
 
@@ -587,12 +587,12 @@ static void finish_dimension(struct directives *directives, int d)
 	const char *why = nest_mapping_check_bounds(directives->reading->arena, directives->arch,
 		directives->shape, &directives->mapping, d, &perfect);
 	if (why)
-		WRONG(directives, place_of(directives, d), "%s", why);
+		WRONG(directives, directive_span(directives, d), "%s", why);
 	else
 		check_last_rounds(directives, d);
 }
 
-static bool read_line(const struct reading *reading, const struct node *node,
+static bool directives_read_line(const struct reading *reading, const struct node *node,
 	const struct arch *arch, const struct shape *shape, struct mapping *out)
 {
 	const char *why = nest_mapping_parse(reading->arena, arch, shape, node->text, out);
@@ -603,7 +603,7 @@ bool nest_mapping_read(const struct reading *reading, const struct node *node,
 	const struct arch *arch, const struct shape *shape, struct mapping *out)
 {
 	if (node->kind == NODE_SCALAR)
-		return read_line(reading, node, arch, shape, out);
+		return directives_read_line(reading, node, arch, shape, out);
 	struct directives *directives = arena_new(reading->arena, struct directives);
 	size_t errors = diag_errors(reading->diag);
 	directives->reading = reading;
@@ -620,7 +620,7 @@ bool nest_mapping_read(const struct reading *reading, const struct node *node,
 			node_kind_name(node));
 	for (size_t i = 0; i < node->count; i++)
 		read_directive(directives, node->items[i]);
-	complete(directives);
+	directives_complete(directives);
 	set_orders(directives);
 	if (diag_errors(reading->diag) == errors)
 		for (int d = 0; d < shape->dimension_count; d++)

@@ -18,7 +18,7 @@ static bool is_layer_name(const char *name)
 	       name[0] != '-';
 }
 
-static void check_name(const struct reading *reading, const struct node *node,
+static void network_check_name(const struct reading *reading, const struct node *node,
 	const struct network *network, struct names *names, struct layer *layer)
 {
 	int first = names_find(names, layer->name);
@@ -59,7 +59,7 @@ static void read_layer(const struct reading *reading, const struct node *node,
 		return;
 	fields_read(&map, &layer_noun, layer, NULL);
 	if (layer->name)
-		check_name(reading, node, network, names, layer);
+		network_check_name(reading, node, network, names, layer);
 	layer->shape = shape_read_open(&map, shapes);
 }
 
@@ -154,7 +154,7 @@ static void add_sources(const struct reading *reading, const struct names *names
 	}
 }
 
-static bool is_used(const struct node *layers, const char *name)
+static bool network_key_is_used(const struct node *layers, const char *name)
 {
 	for (size_t i = 0; i < layers->count; i++) {
 		const struct node *shape = node_find(layers->items[i], "shape");
@@ -168,7 +168,7 @@ static void warn_unused(
 	const struct reading *reading, const struct node *shapes, const struct node *layers)
 {
 	for (size_t i = 0; shapes && i < shapes->count; i++)
-		if (!is_used(layers, shapes->entries[i].key))
+		if (!network_key_is_used(layers, shapes->entries[i].key))
 			diag_warning(reading->diag, shapes->entries[i].key_span,
 				"no layer has the shape '%s'; it is not read",
 				shapes->entries[i].key);

@@ -43,7 +43,7 @@ static void add_life(struct curve *curve, int64_t from, int64_t to, int64_t size
 	*array_add(curve->arena, &curve->changes) = (struct load_step){to, -size};
 }
 
-static bool may_share(const struct packing *packing, size_t i)
+static bool packing_may_share(const struct packing *packing, size_t i)
 {
 	const struct buffer *buffer = &packing->buffers[i];
 	for (size_t k = 0; k < buffer->parent_count; k++)
@@ -55,7 +55,7 @@ static bool may_share(const struct packing *packing, size_t i)
 bool packing_counts_at(const struct packing *packing, size_t buffer, int64_t step)
 {
 	const struct buffer *at = &packing->buffers[buffer];
-	return at->start + may_share(packing, buffer) <= step && step < at->end;
+	return at->start + packing_may_share(packing, buffer) <= step && step < at->end;
 }
 
 static void add_lives(
@@ -65,7 +65,8 @@ static void add_lives(
 		const struct buffer *buffer = &packing->buffers[i];
 		if (placement && placement->addresses[i] == UNPLACED)
 			continue;
-		bool shares = placement ? placement->in_place_of[i] >= 0 : may_share(packing, i);
+		bool shares =
+			placement ? placement->in_place_of[i] >= 0 : packing_may_share(packing, i);
 		add_life(curve, buffer->start + shares, buffer->end, buffer->size);
 	}
 	for (size_t k = 0; placement && k < placement->part_count; k++) {
@@ -263,7 +264,7 @@ struct check {
 
 static const struct packing_fault no_fault = {-1, -1, NULL};
 
-static struct packing_fault alone(int a, const char *why)
+static struct packing_fault fault_of_one(int a, const char *why)
 {
 	return (struct packing_fault){a, -1, why};
 }
@@ -337,7 +338,7 @@ static const char *check_part(const struct check *check, const struct residence_
 	return check_address(check, buffer, part->address);
 }
 
-static void add_stay(
+static void packing_check_add_stay(
 	struct check *check, int buffer, int64_t from, int64_t to, int64_t address, bool whole)
 {
 	int64_t size = check->packing->buffers[buffer].size;
@@ -354,20 +355,21 @@ static struct packing_fault check_each(struct check *check)
 		const char *why =
 			placement->addresses[i] == UNPLACED ? NULL : check_whole(check, i);
 		if (why)
-			return alone((int)i, why);
+			return fault_of_one((int)i, why);
 		if (placement->addresses[i] != UNPLACED)
-			add_stay(check, (int)i, packing->buffers[i].start, packing->buffers[i].end,
-				placement->addresses[i], true);
+			packing_check_add_stay(check, (int)i, packing->buffers[i].start,
+				packing->buffers[i].end, placement->addresses[i], true);
 	}
 	for (size_t k = 0; k < placement->part_count; k++) {
 		const struct residence_part *part = &placement->parts[k];
 		if (part->buffer < 0 || (size_t)part->buffer >= packing->count ||
 			(k && part[-1].buffer > part->buffer))
-			return alone(0, "the parts are not by buffer");
+			return fault_of_one(0, "the parts are not by buffer");
 		const char *why = check_part(check, part, k ? part - 1 : NULL);
 		if (why)
-			return alone(part->buffer, why);
-		add_stay(check, part->buffer, part->from, part->to, part->address, false);
+			return fault_of_one(part->buffer, why);
+		packing_check_add_stay(
+			check, part->buffer, part->from, part->to, part->address, false);
 	}
 	return no_fault;
 }
@@ -418,7 +420,7 @@ static const char *check_pair(
 	return NULL;
 }
 
-static struct packing_fault pair(
+static struct packing_fault buffer_stay_pair(
 	const struct buffer_stay *i, const struct buffer_stay *j, const char *why)
 {
 	bool first = i->buffer < j->buffer;
@@ -438,7 +440,7 @@ static struct packing_fault check_beside(
 		const struct buffer_stay *other = &check->stays[r];
 		const char *why = check_pair(check, stay, other);
 		if (why)
-			return pair(stay, other, why);
+			return buffer_stay_pair(stay, other, why);
 		size_t below = r ? ranks_up_to(there, r - 1) : SIZE_MAX;
 		apart = other->address < stay->address && below != SIZE_MAX &&
 			check->stays[below].address < other->address;
@@ -448,12 +450,12 @@ static struct packing_fault check_beside(
 		r = ranks_from(there, r + 1)) {
 		const char *why = check_pair(check, stay, &check->stays[r]);
 		if (why)
-			return pair(stay, &check->stays[r], why);
+			return buffer_stay_pair(stay, &check->stays[r], why);
 	}
 	return no_fault;
 }
 
-static struct packing_fault sweep(struct check *check)
+static struct packing_fault packing_check_sweep(struct check *check)
 {
 	size_t count = check->count;
 	struct packing_fault fault = no_fault;
@@ -478,14 +480,14 @@ static struct packing_fault sweep(struct check *check)
 struct packing_fault packing_check(const struct packing *packing, const struct placement *placement)
 {
 	if (placement->count != packing->count)
-		return alone(0, "the placement is of another packing");
+		return fault_of_one(0, "the placement is of another packing");
 	struct check check = {.packing = packing, .placement = placement, .arena = arena_open()};
 	check.stays = arena_array(
 		check.arena, struct buffer_stay, packing->count + placement->part_count);
 	check.reserved = packing_reserved(check.arena, packing, INT64_MAX, &check.reserved_count);
 	struct packing_fault fault = check_each(&check);
 	if (fault.a < 0 && check.count)
-		fault = sweep(&check);
+		fault = packing_check_sweep(&check);
 	arena_close(check.arena);
 	return fault;
 }

@@ -58,7 +58,7 @@ struct checking {
 	const struct capture_answer *answer;
 };
 
-static int64_t end_of(const struct checking *check, size_t i)
+static int64_t checked_life_end(const struct checking *check, size_t i)
 {
 	const struct capture_buffer *buffer = &check->question->capture->buffers[i];
 	return check->answer->addresses[i] + capture_bytes(buffer, check->answer->divisions[i]);
@@ -80,10 +80,10 @@ static const char *check_buffer(const struct checking *check, size_t i)
 		return arena_format(check->arena,
 			"the address %" PRId64 " of '%s' is not a multiple of %" PRId64, address,
 			buffer->name, check->question->alignment);
-	if (end_of(check, i) > check->question->capacity)
+	if (checked_life_end(check, i) > check->question->capacity)
 		return arena_format(check->arena,
 			"'%s' ends at %" PRId64 ", beyond the capacity of %" PRId64 " bytes",
-			buffer->name, end_of(check, i), check->question->capacity);
+			buffer->name, checked_life_end(check, i), check->question->capacity);
 	return NULL;
 }
 
@@ -112,7 +112,7 @@ static bool takes_place(const struct checking *check, size_t child, size_t paren
 	const struct capture_answer *answer = check->answer;
 	if (answer->addresses[child] != answer->addresses[parent] ||
 		buffers[parent].end != buffers[child].start + 1 ||
-		end_of(check, child) != end_of(check, parent))
+		checked_life_end(check, child) != checked_life_end(check, parent))
 		return false;
 	for (size_t e = 0; e < buffers[child].edge_count; e++)
 		if (buffers[child].edges[e].parent == (int)parent &&
@@ -127,8 +127,9 @@ static const char *check_two(const struct checking *check, size_t i, size_t k)
 	const int64_t *addresses = check->answer->addresses;
 	if (addresses[i] == UNPLACED || addresses[k] == UNPLACED ||
 		buffers[i].start >= buffers[k].end || buffers[k].start >= buffers[i].end ||
-		addresses[i] >= end_of(check, k) || addresses[k] >= end_of(check, i) ||
-		takes_place(check, i, k) || takes_place(check, k, i))
+		addresses[i] >= checked_life_end(check, k) ||
+		addresses[k] >= checked_life_end(check, i) || takes_place(check, i, k) ||
+		takes_place(check, k, i))
 		return NULL;
 	return arena_format(
 		check->arena, "'%s' and '%s' share bytes", buffers[i].name, buffers[k].name);

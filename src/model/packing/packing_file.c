@@ -87,7 +87,7 @@ static const char *column_name(enum packing_column column)
 }
 
 /* The cell of a column in the row at hand; NULL if it is empty or there is none. */
-static const char *cell_text(const struct packing_reading *r, enum packing_column column)
+static const char *packing_cell_text(const struct packing_reading *r, enum packing_column column)
 {
 	if (r->at[column] < 0)
 		return NULL;
@@ -235,7 +235,7 @@ static void refuse_circle(struct packing_reading *r)
 }
 
 /* Finds the parents of all; complains. */
-static void find_parents(struct packing_reading *r)
+static void packing_find_parents(struct packing_reading *r)
 {
 	size_t longest = 0;
 	for (size_t i = 0; i < r->families.count; i++) {
@@ -266,7 +266,7 @@ static const char *parse_use(const char *word, const struct buffer *buffer, stru
 /* `w3;r5;r9` of the buffer; complains. */
 static void read_uses(struct packing_reading *r, struct buffer *buffer)
 {
-	const char *list = cell_text(r, COLUMN_USES), *why = NULL;
+	const char *list = packing_cell_text(r, COLUMN_USES), *why = NULL;
 	char *word = arena_alloc(r->reading.arena, strlen(list) + 1);
 	struct array(struct use) uses = {0};
 	while (!why && next_word(&list, word)) {
@@ -321,7 +321,7 @@ static void read_parts(struct packing_reading *r, int buffer, const char *list)
 /* Reads where the buffer of a row lies; complains. */
 static void read_offset(struct packing_reading *r, int buffer)
 {
-	const char *text = cell_text(r, COLUMN_OFFSET), *at = text;
+	const char *text = packing_cell_text(r, COLUMN_OFFSET), *at = text;
 	int64_t *address = array_add(r->reading.arena, &r->addresses);
 	*address = UNPLACED;
 	if (!text || (scan_integer(&at, address) && scan_end(&at)))
@@ -416,7 +416,7 @@ static struct packing_row row_at_hand(const struct packing_reading *r)
 
 /* --- numbers */
 
-static const char *what(const struct packing_reading *r, enum packing_column column)
+static const char *packing_reading_what(const struct packing_reading *r, enum packing_column column)
 {
 	return arena_format(r->reading.arena, "'%s' of buffer '%s'", column_name(column),
 		r->table.cells[r->at[COLUMN_ID]].text);
@@ -443,21 +443,23 @@ static bool read_cell(struct packing_reading *r, enum packing_column column, boo
 	struct span span = cell_span(r, column);
 	if (text[strspn(text, "0123456789")] == '\0' && strlen(text) > 18) {
 		diag_error(r->reading.diag, span,
-			"%s is too large: %s; it must be at most %" PRId64, what(r, column), text,
-			most);
+			"%s is too large: %s; it must be at most %" PRId64,
+			packing_reading_what(r, column), text, most);
 		return false;
 	}
 	const struct node *node =
 		node_scalar(r->reading.arena, arena_text(r->reading.arena, text), span);
-	return size ? node_size(&r->reading, node, what(r, column), least, most, out)
-		    : node_integer(&r->reading, node, what(r, column), least, most, out);
+	return size ? node_size(
+			      &r->reading, node, packing_reading_what(r, column), least, most, out)
+		    : node_integer(
+			      &r->reading, node, packing_reading_what(r, column), least, most, out);
 }
 
 /* The same for one that may be empty or missing. */
 static bool read_optional(struct packing_reading *r, enum packing_column column, bool size,
 	int64_t least, int64_t most, int64_t *out)
 {
-	return cell_text(r, column) && read_cell(r, column, size, least, most, out);
+	return packing_cell_text(r, column) && read_cell(r, column, size, least, most, out);
 }
 
 /* --- a row */
@@ -465,7 +467,7 @@ static bool read_optional(struct packing_reading *r, enum packing_column column,
 static bool read_id(struct packing_reading *r, struct buffer *buffer)
 {
 	struct diag *diag = r->reading.diag;
-	const char *id = cell_text(r, COLUMN_ID);
+	const char *id = packing_cell_text(r, COLUMN_ID);
 	if (!id) {
 		diag_error(diag, table_row_span(&r->table), "the id of a buffer is empty");
 		return false;
@@ -534,7 +536,7 @@ static void read_hint_and_gaps(struct packing_reading *r, struct buffer *buffer)
 	read_optional(r, COLUMN_HINT, true, -1, PACKING_BYTES_MOST, &hint);
 	buffer->has_hint = hint >= 0;
 	buffer->hint = hint;
-	if (cell_text(r, COLUMN_GAPS))
+	if (packing_cell_text(r, COLUMN_GAPS))
 		diag_error(r->reading.diag, cell_span(r, COLUMN_GAPS),
 			"gaps in a life are not read; give its pieces rows of their own, or 'uses'");
 }
@@ -542,8 +544,8 @@ static void read_hint_and_gaps(struct packing_reading *r, struct buffer *buffer)
 static void read_in_place(struct packing_reading *r, struct buffer *buffer)
 {
 	static const char *const words[] = {"may", "must", NULL};
-	const char *parents = cell_text(r, COLUMN_PARENTS);
-	const char *word = cell_text(r, COLUMN_IN_PLACE);
+	const char *parents = packing_cell_text(r, COLUMN_PARENTS);
+	const char *word = packing_cell_text(r, COLUMN_IN_PLACE);
 	buffer->must_take_over = word && text_equal(word, words[1]);
 	if (word && !buffer->must_take_over && !text_equal(word, words[0]))
 		diag_error(r->reading.diag, cell_span(r, COLUMN_IN_PLACE),
@@ -573,7 +575,7 @@ static void read_row(struct packing_reading *r)
 	read_address(r, buffer);
 	read_hint_and_gaps(r, buffer);
 	read_in_place(r, buffer);
-	if (cell_text(r, COLUMN_USES))
+	if (packing_cell_text(r, COLUMN_USES))
 		read_uses(r, buffer);
 	add_totals(r, buffer);
 	if (r->offsets)
@@ -596,7 +598,7 @@ bool packing_read(struct arena *arena, const struct source *source, int64_t alig
 	while (table_next(&r.table))
 		read_row(&r);
 	if (diag_errors(diag) == errors)
-		find_parents(&r);
+		packing_find_parents(&r);
 	if (diag_errors(diag) != errors)
 		return false;
 	*out = (struct packing_file){.source = source,

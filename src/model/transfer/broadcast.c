@@ -162,7 +162,7 @@ const char *const chunk_order_names[] = {"sliding", "johnson", "gilmore_gomory",
 const char *const compat_names[] = {"doc", "code", NULL};
 const char *const broadcast_path_names[] = {"empty", "single_rank", "single_tile", "chunked", NULL};
 
-static bool product(const int64_t *extents, int count, int64_t *out)
+static bool extents_product(const int64_t *extents, int count, int64_t *out)
 {
 	int64_t all = 1;
 	for (int d = 0; d < count; d++)
@@ -179,12 +179,12 @@ static bool product(const int64_t *extents, int count, int64_t *out)
 
 bool broadcast_elements(const int64_t shape[BROADCAST_RANK], int64_t *out)
 {
-	return product(shape, BROADCAST_RANK, out);
+	return extents_product(shape, BROADCAST_RANK, out);
 }
 
 bool broadcast_rows(const int64_t shape[BROADCAST_RANK], int64_t *out)
 {
-	return product(shape, BROADCAST_RANK - 1, out);
+	return extents_product(shape, BROADCAST_RANK - 1, out);
 }
 
 void broadcast_dense(const int64_t shape[BROADCAST_RANK], int64_t stride[BROADCAST_RANK])
@@ -316,7 +316,7 @@ static void check_tile(struct rule_check *check)
 			b->scratchpad_alignment);
 }
 
-static bool overlap(int64_t a, int64_t b, int64_t bytes)
+static bool bytes_overlap(int64_t a, int64_t b, int64_t bytes)
 {
 	return llabs(a - b) < bytes;
 }
@@ -347,7 +347,7 @@ static void check_places(struct rule_check *check)
 		}
 	for (size_t i = 0; i < b->offset_count; i++)
 		for (size_t j = i + 1; j < b->offset_count && !shared; j++)
-			if ((shared = overlap(b->offsets[i], b->offsets[j], bytes)))
+			if ((shared = bytes_overlap(b->offsets[i], b->offsets[j], bytes)))
 				add(check, E_UB_OVERLAP, b->spans.offsets,
 					"tiles %zu and %zu of %" PRId64 " bytes at %" PRId64
 					" and %" PRId64,
@@ -377,7 +377,7 @@ static void check_call(struct rule_check *check)
 			b->ranks);
 }
 
-static bool same(const int64_t a[BROADCAST_RANK], const int64_t b[BROADCAST_RANK])
+static bool coordinates_equal(const int64_t a[BROADCAST_RANK], const int64_t b[BROADCAST_RANK])
 {
 	for (int d = 0; d < BROADCAST_RANK; d++)
 		if (a[d] != b[d])
@@ -443,13 +443,13 @@ static void check_tensors(struct rule_check *check)
 		add(check, E_DST_COUNT, b->destination_count ? written->span : b->spans.all,
 			"%zu tensors for the root alone", b->destination_count);
 	for (size_t i = 0; i < count; i++)
-		if (!same(group[i].shape, like->shape)) {
+		if (!coordinates_equal(group[i].shape, like->shape)) {
 			add(check, E_DST_SHAPE, group[i].span, "that of rank %zu is not %s", i,
 				wide ? "that of rank 0" : "the root's");
 			break;
 		}
 	for (size_t i = 1; i < count; i++)
-		if (!same(group[i].stride, group->stride)) {
+		if (!coordinates_equal(group[i].stride, group->stride)) {
 			add(check, E_DST_STRIDE, group[i].span,
 				"those of rank %zu are not those of rank 0", i);
 			break;
@@ -535,7 +535,7 @@ const struct broadcast_fault *broadcast_check(
 }
 
 /* The text with the first such words in it replaced, if it has them. */
-static const char *replaced(
+static const char *first_words_replaced(
 	struct arena *arena, const char *text, const char *words, const char *by)
 {
 	const char *at = strstr(text, words);
@@ -553,9 +553,10 @@ static const char *message_of(const struct rule_check *check, enum broadcast_err
 	const char *message = broadcast_error_messages[error];
 	if (operation == OPERATION_BROADCAST)
 		return message;
-	message = replaced(check->arena, message, names[0], names[operation]);
-	message = replaced(check->arena, message, "source element", "GlobalData element");
-	return replaced(check->arena, message, "destination", "tensor");
+	message = first_words_replaced(check->arena, message, names[0], names[operation]);
+	message =
+		first_words_replaced(check->arena, message, "source element", "GlobalData element");
+	return first_words_replaced(check->arena, message, "destination", "tensor");
 }
 
 bool broadcast_legal(const struct broadcast *broadcast, struct arena *arena, struct diag *diag)

@@ -35,14 +35,14 @@ static bool line_refuse(struct line_parse *parse, const char *wanted)
 	return false;
 }
 
-static bool expect(struct line_parse *parse, const char *text)
+static bool line_parse_expect(struct line_parse *parse, const char *text)
 {
 	return scan_text(&parse->at, text) ||
 	       line_refuse(parse, arena_format(parse->reading->arena, "'%s'", text));
 }
 
 /* %name */
-static bool read_operand(struct line_parse *parse)
+static bool line_parse_read_operand(struct line_parse *parse)
 {
 	if (!scan_text(&parse->at, "%"))
 		return line_refuse(parse, "an operand such as '%group'");
@@ -70,7 +70,7 @@ static bool read_one_of(struct line_parse *parse, const char *const *words, int 
 }
 
 /* 1x1x1x128x32xf32 */
-static bool read_shape(struct line_parse *parse, struct assembly_type *type)
+static bool line_parse_read_shape(struct line_parse *parse, struct assembly_type *type)
 {
 	int64_t extents[BROADCAST_RANK];
 	int count = 0;
@@ -99,23 +99,25 @@ static bool read_shape(struct line_parse *parse, struct assembly_type *type)
 static bool read_attribute(struct line_parse *parse, const char *key, const char *type,
 	const char *const *words, int *out)
 {
-	return expect(parse, "{") && expect(parse, key) && expect(parse, "=") &&
-	       expect(parse, arena_format(parse->reading->arena, "#pto.%s<", type)) &&
-	       read_one_of(parse, words, out) && expect(parse, ">") && expect(parse, "}");
+	return line_parse_expect(parse, "{") && line_parse_expect(parse, key) &&
+	       line_parse_expect(parse, "=") &&
+	       line_parse_expect(parse, arena_format(parse->reading->arena, "#pto.%s<", type)) &&
+	       read_one_of(parse, words, out) && line_parse_expect(parse, ">") &&
+	       line_parse_expect(parse, "}");
 }
 
 /* !pto.group<4, 128x32xf32> or !pto.memref<128x32xf32> */
 static bool read_type(struct line_parse *parse, int64_t *ranks, struct assembly_type *out)
 {
-	if (!expect(parse, ranks ? "!pto.group<" : "!pto.memref<"))
+	if (!line_parse_expect(parse, ranks ? "!pto.group<" : "!pto.memref<"))
 		return false;
 	if (scan_text(&parse->at, "..."))
-		return expect(parse, ">");
+		return line_parse_expect(parse, ">");
 	if (ranks && !scan_integer(&parse->at, ranks))
 		return line_refuse(parse, "the number of ranks");
-	if (ranks && !expect(parse, ","))
+	if (ranks && !line_parse_expect(parse, ","))
 		return false;
-	return read_shape(parse, out) && expect(parse, ">");
+	return line_parse_read_shape(parse, out) && line_parse_expect(parse, ">");
 }
 
 static bool read_end(struct line_parse *parse)
@@ -159,27 +161,28 @@ static bool broadcast_parse(
 	struct line_parse parse = {reading, text, text->text, NULL};
 	int reduction = REDUCTION_SUM;
 	*out = (struct assembly){0};
-	if (!find_operation(&parse, &out->operation) || !read_operand(&parse) ||
-		!expect(&parse, ",") || !read_operand(&parse))
+	if (!find_operation(&parse, &out->operation) || !line_parse_read_operand(&parse) ||
+		!line_parse_expect(&parse, ",") || !line_parse_read_operand(&parse))
 		return false;
 	if (out->operation == OPERATION_REDUCE &&
 		!read_attribute(&parse, "op", "reduce_op", reduction_names, &reduction))
 		return false;
 	out->reduction = (enum reduction)reduction;
 	int64_t *ranks = operation_is_pair(out->operation) ? NULL : &out->ranks;
-	return expect(&parse, ":") && expect(&parse, "(") &&
-	       read_type(&parse, ranks, &out->types[0]) && expect(&parse, ",") &&
-	       read_type(&parse, NULL, &out->types[1]) && expect(&parse, ")") && read_end(&parse);
+	return line_parse_expect(&parse, ":") && line_parse_expect(&parse, "(") &&
+	       read_type(&parse, ranks, &out->types[0]) && line_parse_expect(&parse, ",") &&
+	       read_type(&parse, NULL, &out->types[1]) && line_parse_expect(&parse, ")") &&
+	       read_end(&parse);
 }
 
 /* %signal, %value or %signal, 1 */
 static bool read_signal(struct line_parse *parse, int64_t *value)
 {
-	if (!read_operand(parse) || !expect(parse, ","))
+	if (!line_parse_read_operand(parse) || !line_parse_expect(parse, ","))
 		return false;
 	bool minus = scan_text(&parse->at, "-");
 	if (!scan_integer(&parse->at, value))
-		return minus ? line_refuse(parse, "a number") : read_operand(parse);
+		return minus ? line_refuse(parse, "a number") : line_parse_read_operand(parse);
 	if (*value > INT32_MAX)
 		return line_refuse(parse, "a 32-bit number");
 	*value = minus ? -*value : *value;
@@ -188,8 +191,9 @@ static bool read_signal(struct line_parse *parse, int64_t *value)
 
 static bool read_signal_types(struct line_parse *parse)
 {
-	return expect(parse, ":") && expect(parse, "(") && expect(parse, "!pto.memref<i32>") &&
-	       expect(parse, ",") && expect(parse, "i32") && expect(parse, ")") && read_end(parse);
+	return line_parse_expect(parse, ":") && line_parse_expect(parse, "(") &&
+	       line_parse_expect(parse, "!pto.memref<i32>") && line_parse_expect(parse, ",") &&
+	       line_parse_expect(parse, "i32") && line_parse_expect(parse, ")") && read_end(parse);
 }
 
 /*
@@ -206,7 +210,7 @@ static bool broadcast_parse_signal(
 		waits ? "twait %signal, 1 {cmp = #pto.cmp<EQ>} : (!pto.memref<i32>, i32)"
 		      : "tnotify %signal, 1 {op = #pto.notify_op<Set>} : (!pto.memref<i32>, i32)"};
 	int word = 0;
-	if (!expect(&parse, waits ? "twait" : "tnotify") ||
+	if (!line_parse_expect(&parse, waits ? "twait" : "tnotify") ||
 		!read_signal(&parse, waits ? &out->wanted : &out->value) ||
 		!read_attribute(&parse, waits ? "cmp" : "op", waits ? "cmp" : "notify_op",
 			waits ? wait_cmp_names : ops, &word))
@@ -486,7 +490,8 @@ struct broadcast_draft {
 	int64_t rows_of_all[BROADCAST_RANK];
 };
 
-static struct span span_of(struct broadcast_draft *draft, struct reader *map, const char *key)
+static struct span broadcast_draft_span(
+	struct broadcast_draft *draft, struct reader *map, const char *key)
 {
 	const struct node *node = read_node(map, key, OPTIONAL);
 	return node ? node->span : draft->broadcast->spans.all;
@@ -552,7 +557,7 @@ static void read_operation(struct broadcast_draft *draft)
 }
 
 /* True if a key must say what the line does not; a line that cannot be read may say it: one complaint is enough. */
-static bool is_needed(const struct broadcast_draft *draft, bool typed)
+static bool broadcast_is_needed(const struct broadcast_draft *draft, bool typed)
 {
 	return !typed && (!draft->form.op || draft->parsed);
 }
@@ -570,7 +575,8 @@ static void read_tensor(struct broadcast_draft *draft)
 	if (typed || is_typed(draft, true))
 		form->element = line_type(draft, true)->element;
 	fields_read_form(&draft->map, &given_noun,
-		is_needed(draft, typed) ? BROADCAST_SHAPES : BROADCAST_TENSOR, form, NULL);
+		broadcast_is_needed(draft, typed) ? BROADCAST_SHAPES : BROADCAST_TENSOR, form,
+		NULL);
 	source->element = form->element;
 	memcpy(draft->rows_of_all, form->block, sizeof form->block);
 	if (!number_mul(form->block[3], broadcast->ranks, &draft->rows_of_all[3]))
@@ -632,7 +638,7 @@ static void read_source(struct broadcast_draft *draft)
 	source->span = broadcast->spans.source = node->span;
 	fields_read(&own, &source_rank_noun, broadcast, NULL);
 	if (reader_given(&own, "rank"))
-		broadcast->spans.source = span_of(draft, &own, "rank");
+		broadcast->spans.source = broadcast_draft_span(draft, &own, "rank");
 	fields_read_form(&own, &rank_tensor_noun,
 		broadcast->operation == OPERATION_SCATTER ? TENSOR_SCATTERED : TENSOR_PUSHED,
 		source, NULL);
@@ -646,8 +652,8 @@ static void read_plain(struct broadcast_draft *draft)
 	struct reader *map = &draft->map;
 	bool pair = is_pair(broadcast), typed = draft->line.ranks;
 	broadcast->ranks = draft->line.ranks;
-	fields_read_form(map, &broadcast_noun, is_needed(draft, typed) ? BROADCAST_COUNTS : 0,
-		broadcast, NULL);
+	fields_read_form(map, &broadcast_noun,
+		broadcast_is_needed(draft, typed) ? BROADCAST_COUNTS : 0, broadcast, NULL);
 	if (broadcast->ranks > RANKS_MOST)
 		diag_error(draft->reading->diag, draft->form.op->span,
 			"a group has at most %d ranks", RANKS_MOST);
@@ -655,10 +661,11 @@ static void read_plain(struct broadcast_draft *draft)
 		operation_pulls(broadcast->operation) ? BROADCAST_PULLS : BROADCAST_PUSHES,
 		&draft->form, NULL);
 	broadcast->caller = draft->form.caller == INT64_MIN ? broadcast->root : draft->form.caller;
-	broadcast->spans.ranks = span_of(draft, map, typed ? "op" : "ranks");
-	broadcast->spans.root = span_of(draft, map, "root");
-	broadcast->spans.caller = span_of(draft, map, "caller");
-	broadcast->spans.peer = pair ? span_of(draft, map, "peer") : broadcast->spans.all;
+	broadcast->spans.ranks = broadcast_draft_span(draft, map, typed ? "op" : "ranks");
+	broadcast->spans.root = broadcast_draft_span(draft, map, "root");
+	broadcast->spans.caller = broadcast_draft_span(draft, map, "caller");
+	broadcast->spans.peer =
+		pair ? broadcast_draft_span(draft, map, "peer") : broadcast->spans.all;
 }
 
 static void read_destinations(struct broadcast_draft *draft)
@@ -741,11 +748,11 @@ static void read_tile(struct broadcast_draft *draft)
 	*tile = form.tile;
 	tile->span = broadcast->spans.valid_rows = broadcast->spans.valid_cols = node->span;
 	if (tile->valid_rows != INT64_MIN)
-		broadcast->spans.valid_rows = span_of(draft, &map, "valid_rows");
+		broadcast->spans.valid_rows = broadcast_draft_span(draft, &map, "valid_rows");
 	else
 		tile->valid_rows = tile->rows;
 	if (tile->valid_cols != INT64_MIN)
-		broadcast->spans.valid_cols = span_of(draft, &map, "valid_cols");
+		broadcast->spans.valid_cols = broadcast_draft_span(draft, &map, "valid_cols");
 	else
 		tile->valid_cols = tile->cols;
 	check_static(&map, &form.fixed, tile);
@@ -784,7 +791,8 @@ static void read_staging(struct broadcast_draft *draft)
 	struct broadcast *broadcast = draft->broadcast;
 	bool moded = reader_given(&draft->map, "mode");
 	fields_read_form(&draft->map, &given_noun, BROADCAST_STAGING, &draft->form, NULL);
-	broadcast->spans.staging = span_of(draft, &draft->map, moded ? "mode" : "staging");
+	broadcast->spans.staging =
+		broadcast_draft_span(draft, &draft->map, moded ? "mode" : "staging");
 	if (moded && reader_given(&draft->map, "staging"))
 		diag_error(draft->reading->diag, broadcast->spans.staging,
 			"'mode' and 'staging' both say how many staging tiles there are");
@@ -889,7 +897,7 @@ static void add_map(struct text *text, const char *key, const struct noun *noun,
 	text_add(text, "}");
 }
 
-static void add_tiles(struct text *text, const struct broadcast *b)
+static void broadcast_add_tiles(struct text *text, const struct broadcast *b)
 {
 	static const char *const both[] = {"rows", "cols"};
 	struct tile_form form = {b->tile,
@@ -915,7 +923,7 @@ const char *broadcast_write(struct arena *arena, const struct broadcast *b)
 		add_map(&text, "notify", &notify_noun, &b->handshake);
 	if (b->handshake.waits)
 		add_map(&text, "wait", &wait_noun, &b->handshake);
-	add_tiles(&text, b);
+	broadcast_add_tiles(&text, b);
 	text_add(&text, "\n  ");
 	fields_write(&text, &pipes_noun, &b->copying, "\n  ");
 	text_add(&text, "\n  links: {");
