@@ -21,19 +21,6 @@ static void find_primes(struct ilp_frame *frame, int d)
 		frame->power[d][k] = ilp_power(extent, frame->prime[d][k]);
 }
 
-static void find_words(struct ilp_frame *frame, int t)
-{
-	const struct dataspace *space = &frame->shape->spaces[t];
-	frame->words[t] = 1;
-	for (int r = 0; r < space->rank_count; r++) {
-		double reach = 1;
-		for (int d = 0; d < frame->dimension_count; d++)
-			reach += (double)space->ranks[r].coefficient[d] *
-				 (double)(frame->shape->dimensions[d].extent - 1);
-		frame->words[t] *= reach;
-	}
-}
-
 static void find_chains(struct arena *arena, struct ilp_frame *frame, int t)
 {
 	const struct space *space = frame->search->space;
@@ -68,12 +55,14 @@ struct ilp_frame *ilp_frame_make(struct arena *arena, const struct nest_search *
 	frame->row_count = search->space->level_count;
 	frame->dimension_count = search->shape->dimension_count;
 	frame->computes = 1;
+	double extents[SHAPE_DIMENSIONS_MOST];
 	for (int d = 0; d < frame->dimension_count; d++) {
-		frame->computes *= (double)frame->shape->dimensions[d].extent;
+		extents[d] = (double)frame->shape->dimensions[d].extent;
+		frame->computes *= extents[d];
 		find_primes(frame, d);
 	}
 	for (int t = 0; t < frame->shape->space_count; t++) {
-		find_words(frame, t);
+		frame->words[t] = nest_frame_words(&frame->nest, t, extents);
 		find_chains(arena, frame, t);
 	}
 	return frame;

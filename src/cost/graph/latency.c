@@ -38,26 +38,7 @@ int latency_phases(const struct plan *plan, struct arena *arena, struct phase_co
 /* Returns the mask of the loops that move an operand. */
 static uint32_t moving_loops(const struct op *op, int i)
 {
-	uint32_t loops = 0;
-	for (int l = 0; l < op->loop_count; l++)
-		if (op_operand(op, i)->linear.coefficient[l])
-			loops |= UINT32_C(1) << l;
-	return loops;
-}
-
-/* Loops that move the device dimension right outside the sticks of an operand. */
-static uint32_t beside_stick(
-	const struct workload *workload, const struct op *op, const struct access *access)
-{
-	const struct layout *layout = &workload->tensors[access->tensor].layout;
-	uint32_t loops = 0;
-	int d = layout->rank - 2;
-	if (d < 0 || layout->host_dim[d] < 0)
-		return 0;
-	for (int l = 0; l < op->loop_count; l++)
-		if (access->host[layout->host_dim[d]].coefficient[l])
-			loops |= UINT32_C(1) << l;
-	return loops;
+	return affine_loops(&op_operand(op, i)->linear);
 }
 
 /* Returns the loop of the rows of operand i: the longest that moves it, but neither its stick nor all operands; -1. */
@@ -84,7 +65,7 @@ static int strided_reads(const struct workload *workload, const struct op *op)
 	int count = 0;
 	for (int i = 0; i < op->read_count; i++) {
 		int row = row_loop(workload, op, i);
-		count += row >= 0 && !(beside_stick(workload, op, op_operand(op, i)) >> row & 1);
+		count += row >= 0 && !(access_row_loops(workload, op_operand(op, i)) >> row & 1);
 	}
 	return count;
 }
@@ -252,11 +233,7 @@ static uint32_t dim_loops(const struct traffic_op *op, int i, int d)
 {
 	const struct access *access = op_operand(op->op, i);
 	const struct layout *layout = &op->workload->tensors[access->tensor].layout;
-	uint32_t loops = 0;
-	for (int l = 0; layout->host_dim[d] >= 0 && l < op->nest.loop_count; l++)
-		if (access->host[layout->host_dim[d]].coefficient[l])
-			loops |= UINT32_C(1) << l;
-	return loops;
+	return layout->host_dim[d] < 0 ? 0 : affine_loops(&access->host[layout->host_dim[d]]);
 }
 
 /* Returns the mask of the loops that move the innermost dimension longer than 1 outside the sticks of operand i. */
@@ -299,7 +276,7 @@ static int streams_of(const struct traffic_op *op)
 {
 	const struct op *map = op->op;
 	uint32_t planes = moving_loops(map, map->read_count) &
-			  ~beside_stick(op->workload, map, &map->writes[0]);
+			  ~access_row_loops(op->workload, &map->writes[0]);
 	int count = 0;
 	for (int i = 0; i < map->read_count; i++)
 		count += (moving_loops(map, i) & planes) != 0;
@@ -330,7 +307,7 @@ static void load_runs(
 static bool crosses_planes(const struct traffic_op *op)
 {
 	enum op_kind kind = op->op->primitive->kind;
-	uint32_t rows = beside_stick(op->workload, op->op, &op->op->writes[0]), moved;
+	uint32_t rows = access_row_loops(op->workload, &op->op->writes[0]), moved;
 	for (int i = 0; i < op->op->read_count && kind == OP_MAP; i++)
 		if ((moved = moving_loops(op->op, i)) && !(moved & rows))
 			return false;

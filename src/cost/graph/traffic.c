@@ -872,10 +872,7 @@ bool traffic_is_even(const struct traffic_op *traffic)
 static int find_walking_loop(const struct op *op, const struct access *access, int h)
 {
 	const struct affine *index = &access->host[h];
-	int loop = affine_loop(index, op->loop_count);
-	bool plain =
-		loop >= 0 && index->coefficient[loop] == 1 && index->offset == 0 && !access->pad;
-	return plain ? loop : -1;
+	return access->pad || index->offset ? NO_LOOP : affine_walker(index, op->loop_count);
 }
 
 struct arrival_share arrival_share(const struct arch *arch, const struct workload *workload,

@@ -190,13 +190,11 @@ static int64_t run_inside(const struct arch *arch, const struct mapping *mapping
 	return product;
 }
 
-/* Elements of one tile along loop l, and of them those that are not padding. */
-static int64_t tile_units(const struct workload *workload, const struct op *op, int l,
-	int64_t tiles, int64_t *elements)
+int64_t op_tile(const struct arch *arch, const struct workload *workload, const struct op *op,
+	const struct mapping *mapping, int l)
 {
-	int64_t padded = op_units(workload, op, l) / tiles * op_grain(workload, op, l);
-	*elements = number_min(padded, op->loops[l].extent);
-	return padded;
+	int64_t units = op_units(workload, op, l) / mapping_split(arch, mapping, l);
+	return units / mapping->rows[arch->lx].temporal[l] * op_grain(workload, op, l);
 }
 
 struct mapping box_nest(const struct arch *arch, const struct workload *workload,
@@ -214,9 +212,9 @@ struct mapping box_nest(const struct arch *arch, const struct workload *workload
 	nest_row(&names, tiles, home);
 	nest_row(&names, &mapping->rows[arch->hbm], left);
 	for (int l = 0; l < op->loop_count; l++) {
-		int64_t elements, inside = run_inside(arch, mapping, l);
-		tile_units(workload, op, l, mapping_split(arch, mapping, l) * tiles->temporal[l],
-			&elements);
+		int64_t inside = run_inside(arch, mapping, l);
+		int64_t elements =
+			number_min(op_tile(arch, workload, op, mapping, l), op->loops[l].extent);
 		left->temporal[names.dimension[l]] = (uint32_t)number_ceil_div(elements, inside);
 	}
 	for (int i = 0; i < op_operands(op); i++)
@@ -232,13 +230,13 @@ static const char *fill_tile(struct arena *arena, const struct arch *arch,
 	const char *name = op->loops[l].name;
 	int64_t units = op_units(workload, op, l), grain = op_grain(workload, op, l);
 	int64_t tiles = mapping_split(arch, out, l) * out->rows[arch->lx].temporal[l];
-	int64_t inside = run_inside(arch, out, l), elements;
+	int64_t inside = run_inside(arch, out, l);
 	if (units % tiles)
 		return arena_format(arena,
 			"%lld cores and tiles of '%s' do not divide its %lld units of %lld",
 			(long long)tiles, name, (long long)units, (long long)grain);
-	int64_t padded = tile_units(workload, op, l, tiles, &elements);
-	int64_t wanted = number_ceil_div(elements, inside);
+	int64_t padded = op_tile(arch, workload, op, out, l);
+	int64_t wanted = number_ceil_div(number_min(padded, op->loops[l].extent), inside);
 	if (left != wanted)
 		return arena_format(arena,
 			"a tile has whole units: '%s' runs over %lld at '%s', not %lld", name,
@@ -343,14 +341,10 @@ bool inner_nests_fit_words(
 static const struct shape *cut_tile(
 	const struct inner_question *question, const struct shape *whole, struct arena *arena)
 {
-	const struct mapping_row *tiles = &question->mapping->rows[question->arch->lx];
 	struct shape *tile = arena_copy(arena, whole, sizeof *whole);
-	for (int l = 0; l < question->op->loop_count; l++) {
-		int64_t parts = mapping_split(question->arch, question->mapping, l);
-		int64_t units = op_units(question->workload, question->op, l);
-		tile->dimensions[l].extent = units / parts / tiles->temporal[l] *
-					     op_grain(question->workload, question->op, l);
-	}
+	for (int l = 0; l < question->op->loop_count; l++)
+		tile->dimensions[l].extent = op_tile(
+			question->arch, question->workload, question->op, question->mapping, l);
 	return tile;
 }
 

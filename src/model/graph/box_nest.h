@@ -95,6 +95,10 @@ struct inner_nest {
 	struct mapping mapping;
 };
 
+/* Elements of a tile that moves in a box along loop l: whole units, padding included. */
+int64_t op_tile(const struct arch *arch, const struct workload *workload, const struct op *op,
+	const struct mapping *mapping, int l);
+
 /* The compute level that an op runs on: the array, or the vector unit. */
 int op_unit(const struct arch *arch, const struct op *op);
 

@@ -53,8 +53,7 @@ static int find_walked(const struct op_draft *draft_op, int i, int l)
 {
 	const struct access *access = &draft_op->op->reads[i];
 	for (int h = 0; h < read_tensor(draft_op, i)->layout.host_rank; h++)
-		if (affine_loop(&access->host[h], draft_op->op->loop_count) == l &&
-			access->host[h].coefficient[l] == 1 &&
+		if (affine_walker(&access->host[h], draft_op->op->loop_count) == l &&
 			access->host[h].offset % read_tensor(draft_op, i)->layout.per_stick == 0)
 			return h;
 	return -1;
@@ -136,17 +135,14 @@ static bool find_best(
 	return found;
 }
 
-/* A dimension of that extent that the op does not walk yet; a name of its own where there is none. */
-static const char *name_loop(const struct draft *draft, const struct op *op, int64_t extent)
+/* A name for loop l: of a dimension of its extent that no loop before has, or one of its own. */
+static const char *name_loop(const struct draft *draft, const struct op *op, int l)
 {
-	for (size_t d = 0; d < draft->dimensions.count; d++) {
-		bool used = draft->dimensions.at[d].extent != extent;
-		for (int l = 0; l < op->loop_count; l++)
-			used |= text_equal(op->loops[l].name, draft->dimensions.at[d].name);
-		if (!used)
+	for (size_t d = 0; d < draft->dimensions.count; d++)
+		if (draft->dimensions.at[d].extent == op->loops[l].extent &&
+			loop_named(op->loops, l, draft->dimensions.at[d].name) < 0)
 			return draft->dimensions.at[d].name;
-	}
-	return arena_format(draft->reading->arena, "copy_d%d", op->loop_count);
+	return arena_format(draft->reading->arena, "copy_d%d", l);
 }
 
 /* The copy of a tensor in that layout, if there is one already; -1. */
@@ -178,26 +174,13 @@ static int add_copy(struct op_draft *draft_op, int t, const struct layout *layou
 	sketch->reader = -1;
 	draft->tensors.at[made].layout = *layout;
 	draft->tensors.at[made].producer = (int)draft->ops.count;
-	struct op op = {.name = name,
-		.type = primitive_restickify.name,
-		.primitive = &primitive_restickify,
-		.read_count = 1,
-		.write_count = 1,
-		.span = draft_op->text->span};
-	struct access access = {.tensor = t};
-	for (int h = 0; h < layout->host_rank; h++) {
-		if (layout->host_size[h] == 1)
-			continue;
-		int l = op.loop_count;
-		op.loops[l] = (struct loop){.name = name_loop(draft, &op, layout->host_size[h]),
-			.extent = layout->host_size[h]};
-		op.loop_count++;
-		access.host[h].coefficient[l] = 1;
-		access.linear.coefficient[l] = layout->host_stride[h];
-	}
-	op.reads[0] = access;
-	access.tensor = made;
-	op.writes = arena_copy(arena, &access, sizeof access);
+	struct op op = op_copying(arena, layout, t, made);
+	op.name = name;
+	op.type = primitive_restickify.name;
+	op.primitive = &primitive_restickify;
+	op.span = draft_op->text->span;
+	for (int l = 0; l < op.loop_count; l++)
+		op.loops[l].name = name_loop(draft, &op, l);
 	if (draft->sketches.at[t].reader < 0)
 		draft->sketches.at[t].reader = (int)draft->ops.count;
 	names_add(arena, &draft->op_names, name, (int)draft->ops.count);
@@ -659,17 +642,13 @@ static bool check_reductions(const struct op_draft *draft_op, const struct op_li
 {
 	const struct op *op = draft_op->op;
 	bool good = true;
+	uint32_t read = 0;
+	for (int i = 0; i < op->read_count; i++)
+		read |= affine_loops(&op->reads[i].linear);
 	for (int r = 0; r < line->reduction_count; r++) {
 		const struct word *word = &line->reductions[r];
-		bool found = false, is_loop = false;
-		for (int l = 0; l < op->loop_count; l++) {
-			if (!text_equal(op->loops[l].name, word->text))
-				continue;
-			is_loop = true;
-			for (int i = 0; i < op->read_count; i++)
-				found |= op->reads[i].linear.coefficient[l] != 0;
-		}
-		if (found || !is_loop)
+		int l = loop_named(op->loops, op->loop_count, word->text);
+		if (l < 0 || read >> l & 1)
 			continue;
 		diag_error(draft_op->draft->reading->diag,
 			node_part(draft_op->text, word->at, word->end),

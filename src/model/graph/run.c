@@ -348,9 +348,8 @@ int run_walks(const struct workload *workload, const struct op *op, int operand,
 	const struct access *access = op_operand(op, operand);
 	const struct layout *layout = &workload->tensors[access->tensor].layout;
 	const struct affine *walk = &access->host[h];
-	int alone = affine_loop(walk, op->loop_count);
-	if (alone < 0 || walk->coefficient[alone] != 1 || walk->offset != 0 ||
-		op->loops[alone].extent != layout->host_size[h])
+	int alone = affine_walker(walk, op->loop_count);
+	if (alone < 0 || walk->offset != 0 || op->loops[alone].extent != layout->host_size[h])
 		return -1;
 	for (int other = 0; other < layout->host_rank; other++)
 		if (other != h && access->host[other].coefficient[alone] != 0)

@@ -67,6 +67,18 @@ bool access_equal(
 	return a->pad == b->pad && affine_equal(&a->linear, &b->linear, op->loop_count);
 }
 
+uint32_t access_loops(const struct workload *workload, const struct access *access)
+{
+	return affines_loops(access->host, workload->tensors[access->tensor].layout.host_rank);
+}
+
+uint32_t access_row_loops(const struct workload *workload, const struct access *access)
+{
+	const struct layout *layout = &workload->tensors[access->tensor].layout;
+	int host = layout->rank > 1 ? layout->host_dim[layout->rank - 2] : -1;
+	return host < 0 ? 0 : affine_loops(&access->host[host]);
+}
+
 void access_clip(const struct access *access, int64_t size, int64_t *low, int64_t *high)
 {
 	if (!access->pad)
@@ -176,30 +188,35 @@ int workload_copy_in_hbm(const struct workload *workload, int tensor)
 						      : workload_copy_in_hbm(workload, origin);
 }
 
-/* One loop for each host dimension of more than one element. */
-static struct op make_move(struct arena *arena, enum move_kind kind, const struct tensor *from,
-	int tensor, int to, const char *name)
+struct op op_copying(struct arena *arena, const struct layout *layout, int tensor, int to)
 {
-	struct op op = {.name = name,
-		.type = move_names[kind],
-		.primitive = &primitive_clone,
-		.move = kind,
-		.read_count = 1,
-		.write_count = 1,
-		.span = from->span};
+	struct op op = {.read_count = 1, .write_count = 1};
 	struct access access = {.tensor = tensor};
-	for (int h = 0; h < from->layout.host_rank; h++) {
-		if (from->layout.host_size[h] <= 1)
+	for (int h = 0; h < layout->host_rank; h++) {
+		if (layout->host_size[h] <= 1)
 			continue;
 		int l = op.loop_count++;
-		op.loops[l].name = arena_format(arena, "d%d", l);
-		op.loops[l].extent = from->layout.host_size[h];
+		op.loops[l].extent = layout->host_size[h];
 		access.host[h].coefficient[l] = 1;
-		access.linear.coefficient[l] = from->layout.host_stride[h];
+		access.linear.coefficient[l] = layout->host_stride[h];
 	}
 	op.reads[0] = access;
 	access.tensor = to;
 	op.writes = arena_copy(arena, &access, sizeof access);
+	return op;
+}
+
+static struct op make_move(struct arena *arena, enum move_kind kind, const struct tensor *from,
+	int tensor, int to, const char *name)
+{
+	struct op op = op_copying(arena, &from->layout, tensor, to);
+	op.name = name;
+	op.type = move_names[kind];
+	op.primitive = &primitive_clone;
+	op.move = kind;
+	op.span = from->span;
+	for (int l = 0; l < op.loop_count; l++)
+		op.loops[l].name = arena_format(arena, "d%d", l);
 	return op;
 }
 
@@ -373,12 +390,7 @@ static int find_stick_loop(const struct workload *workload, const struct op *op,
 
 static bool varies(const struct workload *workload, const struct op *op, int operand, int l)
 {
-	const struct access *access = op_operand(op, operand);
-	for (int h = 0; l >= 0 && h < layout_of(workload, op, operand)->host_rank; h++) {
-		if (access->host[h].coefficient[l] != 0)
-			return true;
-	}
-	return false;
+	return l >= 0 && access_loops(workload, op_operand(op, operand)) >> l & 1;
 }
 
 static int find_reduction(const struct workload *workload, const struct op *op, int operand)
@@ -497,12 +509,9 @@ static int list_order(const struct layout *layout, int *order)
 
 static int find_output_dimension(const struct op *op, int host_rank, const struct affine *index)
 {
-	for (int h = 0; h < host_rank; h++) {
-		for (int l = 0; l < op->loop_count; l++) {
-			if (op->writes[0].host[h].coefficient[l] != 0 && index->coefficient[l] != 0)
-				return h;
-		}
-	}
+	for (int h = 0; h < host_rank; h++)
+		if (affine_loops(&op->writes[0].host[h]) & affine_loops(index))
+			return h;
 	return -1;
 }
 
@@ -514,13 +523,9 @@ static int order_like(const struct workload *workload, const struct op *op, int 
 {
 	int like[LAYOUT_HOST_RANK_MOST], count = 0;
 	int like_count = list_order(layout_of(workload, op, operand), like);
-	for (int h = 0; h < host_rank; h++) {
-		bool has_loop = false;
-		for (int l = 0; l < op->loop_count; l++)
-			has_loop |= op->writes[0].host[h].coefficient[l] != 0;
-		if (!has_loop)
+	for (int h = 0; h < host_rank; h++)
+		if (!affine_loops(&op->writes[0].host[h]))
 			order[count++] = h;
-	}
 	for (int i = 0; i < like_count; i++) {
 		int h = find_output_dimension(
 			op, host_rank, &op_operand(op, operand)->host[like[i]]);

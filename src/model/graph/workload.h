@@ -89,9 +89,17 @@ int op_operands(const struct op *op);
  * the one that affine_weights says), the result Outputs; NULL: it has none. */
 const char *op_role(const struct op *op, int operand);
 
+/* A copy of a tensor, from one number to another: a loop for each host dimension of more than one element, in order.
+ * The caller gives op and loops their names, and the op what it is. */
+struct op op_copying(struct arena *arena, const struct layout *layout, int tensor, int to);
+
 /* The same element for every iteration; of tensors with as many host dimensions. */
 bool access_equal(
 	const struct op *op, const struct access *a, const struct access *b, int host_rank);
+
+/* Bit l: loop l moves the operand; it moves the device dimension right outside its sticks. */
+uint32_t access_loops(const struct workload *workload, const struct access *access);
+uint32_t access_row_loops(const struct workload *workload, const struct access *access);
 
 /* An interval of indices of a host dimension of `size`, as far as it is there. */
 void access_clip(const struct access *access, int64_t size, int64_t *low, int64_t *high);

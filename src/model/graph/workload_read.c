@@ -381,12 +381,10 @@ static const char *describe(
 static int find_bare(
 	const struct op_draft *draft_op, const struct access *access, int rank, int wanted)
 {
-	for (int h = 0; h < rank; h++) {
-		const struct affine *index = &access->host[h];
-		if (affine_loop(index, draft_op->op->loop_count) == wanted &&
-			index->coefficient[wanted] == 1 && index->offset == 0)
+	for (int h = 0; h < rank; h++)
+		if (affine_walker(&access->host[h], draft_op->op->loop_count) == wanted &&
+			access->host[h].offset == 0)
 			return h;
-	}
 	return -1;
 }
 
@@ -693,14 +691,6 @@ static void add_operand(
 	check_ranks(of, space);
 }
 
-static const struct dataspace *find_written(const struct shape *shape)
-{
-	const struct dataspace *space = shape->spaces;
-	while (!space->written)
-		space++;
-	return space;
-}
-
 /* Sums over every loop that does not index the output. */
 static void add_reductions(
 	const struct rewriting *of, const struct dataspace *output, struct op_line *op)
@@ -724,7 +714,7 @@ static void add_reductions(
 static const struct op_line *make_op(const struct rewriting *of)
 {
 	const struct shape *shape = of->shape;
-	const struct dataspace *output = find_written(shape);
+	const struct dataspace *output = shape_result(shape);
 	struct op_line *op = arena_new(of->reading->arena, struct op_line);
 	add_operand(of, output, &op->output);
 	add_reductions(of, output, op);
@@ -750,13 +740,9 @@ static const struct op_line *make_op(const struct rewriting *of)
 /* The rank of a dataspace that a dimension walks alone, step by step; -1 if none is. */
 static int find_rank(const struct shape *shape, const struct dataspace *space, int d)
 {
-	for (int k = 0; k < space->rank_count; k++) {
-		bool alone = space->ranks[k].coefficient[d] == 1 && shape->dimensions[d].extent > 1;
-		for (int e = 0; e < shape->dimension_count; e++)
-			alone &= e == d || !space->ranks[k].coefficient[e];
-		if (alone)
+	for (int k = 0; k < space->rank_count && shape->dimensions[d].extent > 1; k++)
+		if (affine_walker(&space->ranks[k], shape->dimension_count) == d)
 			return k;
-	}
 	return -1;
 }
 
@@ -809,7 +795,7 @@ static const struct node *write_layout(
 static void fit_layouts(const struct rewriting *of, struct draft *draft)
 {
 	const struct shape *shape = of->shape;
-	const struct dataspace *output = find_written(shape);
+	const struct dataspace *output = shape_result(shape);
 	int d = find_stick_dimension(shape, output);
 	bool product = shape->space_count > 2;
 	for (int t = 0; d >= 0 && t < shape->space_count; t++) {

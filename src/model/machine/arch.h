@@ -107,7 +107,7 @@ struct network_energies {
 /* A level that stores; bytes are per instance. */
 struct storage_level {
 	struct storage store;
-	int64_t capacity; /* bytes; 0: unlimited */
+	int64_t capacity; /* bytes, as graphs count; they may end within a word; 0: unlimited */
 	int64_t reserve;  /* bytes at the top that planners leave to streaming tiles */
 	bool scratchpad;  /* buffers of plans may live here */
 	bool boxes; /* `transfer: box`: a tile that comes from outside moves whole; else what is new */

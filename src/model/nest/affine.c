@@ -45,6 +45,14 @@ uint32_t affine_loops(const struct affine *affine)
 	return loops;
 }
 
+uint32_t affines_loops(const struct affine *indices, int count)
+{
+	uint32_t loops = 0;
+	for (int k = 0; k < count; k++)
+		loops |= affine_loops(&indices[k]);
+	return loops;
+}
+
 int affine_loop(const struct affine *affine, int loop_count)
 {
 	int found = NO_LOOP;
@@ -56,6 +64,12 @@ int affine_loop(const struct affine *affine, int loop_count)
 		found = l;
 	}
 	return found;
+}
+
+int affine_walker(const struct affine *affine, int loop_count)
+{
+	int loop = affine_loop(affine, loop_count);
+	return loop >= 0 && affine->coefficient[loop] == 1 ? loop : NO_LOOP;
 }
 
 int affine_weights(struct affine ranks[3][2], int loop_count)

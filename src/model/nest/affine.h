@@ -37,12 +37,16 @@ struct affine {
 /* Returns the index at a point, which has a value for each of so many loops. */
 int64_t affine_value(const struct affine *affine, int loop_count, const int64_t *point);
 
-/* Bit l: loop l has a coefficient. */
+/* Bit l: loop l has a coefficient; of several indices, in one of them. */
 uint32_t affine_loops(const struct affine *affine);
+uint32_t affines_loops(const struct affine *indices, int count);
 
 /* The only loop that moves an index; NO_LOOP if none does. */
 enum { NO_LOOP = -1, SEVERAL_LOOPS = -2 };
 int affine_loop(const struct affine *affine, int loop_count);
+
+/* That loop, if each of its steps moves the index by one; else NO_LOOP. */
+int affine_walker(const struct affine *affine, int loop_count);
 
 /* True if both are the same at every point of so many loops. */
 bool affine_equal(const struct affine *a, const struct affine *b, int loop_count);

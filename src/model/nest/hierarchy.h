@@ -27,6 +27,9 @@
  * Multipliers with a rate above 1 are an ideal array.  What it holds is a level of its own, innermost and
  * free, without limits: it has the loops of the storage around it, and so the whole tile that is there,
  * which that storage serves once.  Nothing may be kept around that storage, so all is kept in it.
+ *
+ * Storage, energies, fan-out and network of a level are copies of those of its row, since a part of a machine may lift
+ * limits (inner_nest_make) and a counting has energies of its own; the other members depend on the shape or the part.
  */
 struct nest_level {
 	const char *name;

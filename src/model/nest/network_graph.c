@@ -68,14 +68,6 @@ static int find_plain(const struct shape *shape, const struct affine *rank)
 	return plain;
 }
 
-static const struct dataspace *find_result(const struct shape *shape)
-{
-	const struct dataspace *space = shape->spaces;
-	while (!space->written)
-		space++;
-	return space;
-}
-
 static bool is_called(const struct dataspace *space, const char *role)
 {
 	return text_equal(space->role ? space->role : space->name, role);
@@ -152,7 +144,7 @@ static int match_rank(const struct shape *shape, const struct dataspace *space,
 		match->count = match_group(shape, space, *i, extent);
 		taken = match->count > 0;
 	} else if (own > extent) {
-		if (find_result(shape)->relevant >> plain & 1)
+		if (shape_result(shape)->relevant >> plain & 1)
 			return 0;
 		taken = match_parts(given, result, o, own, &out->dimensions[plain]);
 		for (int p = 0; p < taken; p++)
@@ -166,7 +158,7 @@ static int match_rank(const struct shape *shape, const struct dataspace *space,
 static bool match_operand(const struct shape *shape, const struct dataspace *space,
 	const struct shape *given, struct operand_match *out)
 {
-	const struct dataspace *result = find_result(given);
+	const struct dataspace *result = shape_result(given);
 	int i = 0;
 	*out = (struct operand_match){0};
 	for (int o = 0; o < result->rank_count;) {
@@ -202,7 +194,7 @@ static const char *disagreement(
 	struct arena *arena, const struct layer *layer, int t, const struct layer *giver)
 {
 	const struct dataspace *space = &layer->shape->spaces[t];
-	const struct dataspace *result = find_result(giver->shape);
+	const struct dataspace *result = shape_result(giver->shape);
 	return arena_format(arena, "its '%s' is %s, and the result of '%s' is %s", space->name,
 		extents_text(arena, layer->shape, space), giver->name,
 		extents_text(arena, giver->shape, result));
@@ -443,7 +435,7 @@ static void add_operand(struct graph_writing *w, const struct layer *layer,
 						    arena_format(w->arena, "%s_%s", result, space->name));
 	int ranks = space->rank_count;
 	if (given)
-		ranks = find_result(w->network->layers[flow->layers[t]].shape)->rank_count;
+		ranks = shape_result(w->network->layers[flow->layers[t]].shape)->rank_count;
 	else
 		declare(w, name, layer, space);
 	text_add(&w->ops, "%s%s[", match && match->leaves ? "pad " : "", name);
@@ -463,7 +455,7 @@ static void add_operand(struct graph_writing *w, const struct layer *layer,
 static void add_sum(
 	struct graph_writing *w, const struct shape *shape, const struct layer_flow *flow)
 {
-	const struct dataspace *result = find_result(shape);
+	const struct dataspace *result = shape_result(shape);
 	int count = 0;
 	for (int d = 0; d < shape->dimension_count; d++) {
 		const struct dimension_parts *parts = parts_of(flow, d);
@@ -503,7 +495,7 @@ static void add_op(struct graph_writing *w, size_t l)
 		text_add(&w->ops, "    # %s%s%s\n", layer->name,
 			flow->why ? ": from memory, because " : "", flow->why ? flow->why : "");
 	text_add(&w->ops, needs_roles(shape) ? "    - {op: \"" : "    - \"");
-	add_operand(w, layer, flow, (int)(find_result(shape) - shape->spaces), name);
+	add_operand(w, layer, flow, (int)(shape_result(shape) - shape->spaces), name);
 	text_add(&w->ops, " = ");
 	add_sum(w, shape, flow);
 	for (int weights = 0; weights < 2; weights++)
@@ -527,7 +519,7 @@ static void check_layers(struct graph_writing *w)
 			diag_error(w->diag, layer->span,
 				"layer '%s' reads nothing; add a dataspace that is not written",
 				layer->name);
-		const struct dataspace *result = find_result(layer->shape);
+		const struct dataspace *result = shape_result(layer->shape);
 		bool simple = true;
 		for (int k = 0; k < result->rank_count; k++)
 			simple &= rank_extent(layer->shape, &result->ranks[k]) == 1 ||

@@ -27,6 +27,14 @@ int shape_space(const struct shape *shape, const char *name)
 	return -1;
 }
 
+const struct dataspace *shape_result(const struct shape *shape)
+{
+	const struct dataspace *space = shape->spaces;
+	while (!space->written)
+		space++;
+	return space;
+}
+
 bool shape_computes(const struct shape *shape, int64_t *out)
 {
 	int64_t product = 1;
@@ -49,10 +57,7 @@ void dataspace_word(
 
 uint32_t dataspace_loops(const struct dataspace *space)
 {
-	uint32_t loops = 0;
-	for (int k = 0; k < space->rank_count; k++)
-		loops |= affine_loops(&space->ranks[k]);
-	return loops;
+	return affines_loops(space->ranks, space->rank_count);
 }
 
 void shape_finish(struct shape *shape)

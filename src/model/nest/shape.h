@@ -49,6 +49,9 @@ struct shape {
 int shape_dimension(const struct shape *shape, const char *name);
 int shape_space(const struct shape *shape, const char *name);
 
+/* The dataspace that is written. */
+const struct dataspace *shape_result(const struct shape *shape);
+
 extern const char *const shape_roles[]; /* "Inputs", "Weights", "Outputs", NULL */
 bool shape_is_role(const char *name);
 

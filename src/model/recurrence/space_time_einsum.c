@@ -371,7 +371,7 @@ static int read_loop_list(const struct reading *reading, const struct node *list
 		if (loop < 0)
 			return -1;
 		if (seen >> loop & 1) {
-			reading_refuse(reading, item, "the loop '%s' is there twice",
+			reading_refuse(reading, item, "the loop '%s' is listed twice",
 				shape->dimensions[loop].name);
 			return -1;
 		}
@@ -521,7 +521,7 @@ bool space_time_body(struct reader *map, struct space_time_form *form,
 	bool is_beside = beside && (beside->problem || beside->workload);
 	if (first && is_beside)
 		return reading_refuse(map->reading, first,
-			"the %s beside says already what is computed",
+			"the %s beside already gives the computation; remove one",
 			beside->problem ? "problem" : "workload");
 	if (!first && !is_beside)
 		return reading_refuse(map->reading, map->map,

@@ -501,13 +501,9 @@ static const struct mapping *find_nest(const struct inner_question *question,
 /* Returns the extent of a loop in a nest: all of it, or a tile in whole units. */
 static int64_t inner_question_extent(const struct inner_question *question, int l)
 {
-	const struct op *op = question->op;
 	if (!arch_moves_boxes(question->arch))
-		return op->loops[l].extent;
-	int64_t parts = mapping_split(question->arch, question->mapping, l);
-	int64_t units = op_units(question->workload, op, l) / parts;
-	return units / question->mapping->rows[question->arch->lx].temporal[l] *
-	       op_grain(question->workload, op, l);
+		return question->op->loops[l].extent;
+	return op_tile(question->arch, question->workload, question->op, question->mapping, l);
 }
 
 /* All that an answer depends on but the machine, as a text. */

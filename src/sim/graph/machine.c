@@ -122,24 +122,12 @@ static int64_t shuffle_time(const struct paces *paces, const struct instruction 
 	const struct region *box = &instruction->transfer->box->region;
 	bool along = instruction->engine == ENGINE_DMA_OUT;
 	for (int i = 0; i < op->read_count; i++)
-		for (int l = 0; l < op->loop_count && op->reads[i].tensor == box->tensor; l++)
-			for (int d = 0; d < LAYOUT_HOST_RANK_MOST && shuffle->inside >> l & 1; d++)
-				along |= op->reads[i].host[d].coefficient[l] != 0;
+		along |= op->reads[i].tensor == box->tensor &&
+			 access_loops(paces->program->workload, &op->reads[i]) & shuffle->inside;
 	int64_t sticks = along ? shuffle->sticks : 1, den;
 	if (!number_mul(sticks, shuffle->between + hbm->open_planes, &den))
 		return paces->longest;
 	return wait_time(paces, paces->page, instruction->step, box->sticks, shuffle->between, den);
-}
-
-/* True if a loop moves an operand. */
-static bool loop_moves_operand(
-	const struct workload *workload, const struct access *access, int loop)
-{
-	const struct layout *layout = &workload->tensors[access->tensor].layout;
-	for (int d = 0; d < layout->host_rank; d++)
-		if (access->host[d].coefficient[loop])
-			return true;
-	return false;
 }
 
 /* True if several operands come plane by plane, and take each other's pages: those that a loop moves which takes the
@@ -147,16 +135,10 @@ static bool loop_moves_operand(
 static bool shares_pages(const struct workload *workload, const struct op *op)
 {
 	const struct access *result = &op->writes[0];
-	const struct layout *layout = &workload->tensors[result->tensor].layout;
-	int beside = layout->rank > 1 ? layout->host_dim[layout->rank - 2] : -1, coming = 0;
-	for (int i = 0; i < op->read_count; i++) {
-		bool comes = false;
-		for (int l = 0; l < op->loop_count; l++)
-			comes |= loop_moves_operand(workload, &op->reads[i], l) &&
-				 loop_moves_operand(workload, result, l) &&
-				 (beside < 0 || !result->host[beside].coefficient[l]);
-		coming += comes;
-	}
+	uint32_t planes = access_loops(workload, result) & ~access_row_loops(workload, result);
+	int coming = 0;
+	for (int i = 0; i < op->read_count; i++)
+		coming += (access_loops(workload, &op->reads[i]) & planes) != 0;
 	return coming > 1;
 }
 
@@ -201,18 +183,12 @@ static int64_t run_time(const struct paces *paces, const struct instruction *ins
  * operands each of which follows the rows of the result, or is one value. */
 static bool takes_rows(const struct workload *workload, const struct op *op)
 {
-	const struct layout *result = &workload->tensors[op->writes[0].tensor].layout;
-	int beside = result->rank > 1 ? result->host_dim[result->rank - 2] : -1;
+	uint32_t rows = access_row_loops(workload, &op->writes[0]);
 	if (op->primitive->kind != OP_MAP)
 		return op->primitive->kind != OP_RESTICKIFY;
 	for (int i = 0; i < op->read_count; i++) {
-		bool moves = false, follows = false;
-		for (int l = 0; l < op->loop_count; l++)
-			if (loop_moves_operand(workload, &op->reads[i], l)) {
-				moves = true;
-				follows |= beside >= 0 && op->writes[0].host[beside].coefficient[l];
-			}
-		if (moves && !follows)
+		uint32_t loops = access_loops(workload, &op->reads[i]);
+		if (loops && !(loops & rows))
 			return false;
 	}
 	return op->read_count > 1;
@@ -293,21 +269,18 @@ static int64_t accumulator_sticks(const struct paces *paces, const struct region
 static bool jumps_rows(
 	const struct workload *workload, const struct op *op, const struct access *access)
 {
-	const struct layout *layout = &workload->tensors[access->tensor].layout;
-	int beside = layout->rank > 1 ? layout->host_dim[layout->rank - 2] : -1;
+	int stick = workload->tensors[access->tensor].layout.stick_dim;
+	uint32_t along = stick < 0 ? 0 : affine_loops(&access->host[stick]), all = UINT32_MAX;
 	int64_t most = 0;
 	bool jumps = false;
+	for (int i = 0; i < op_operands(op); i++)
+		all &= access_loops(workload, op_operand(op, i));
+	uint32_t rows = access_loops(workload, access) & ~along & ~all;
 	for (int l = 0; l < op->loop_count; l++) {
-		bool along =
-			layout->stick_dim >= 0 && access->host[layout->stick_dim].coefficient[l];
-		int moved = 0;
-		for (int i = 0; i < op_operands(op); i++)
-			moved += loop_moves_operand(workload, op_operand(op, i), l);
-		if (along || moved == op_operands(op) || !loop_moves_operand(workload, access, l) ||
-			op->loops[l].extent <= most)
+		if (!(rows >> l & 1) || op->loops[l].extent <= most)
 			continue;
 		most = op->loops[l].extent;
-		jumps = beside < 0 || !access->host[beside].coefficient[l];
+		jumps = !(access_row_loops(workload, access) >> l & 1);
 	}
 	return jumps;
 }
@@ -335,12 +308,8 @@ static struct pace map_pace(const struct paces *paces, const struct op *op)
 {
 	struct pace pace = paces->stream;
 	int64_t elements = 1;
-	for (int i = 0; i < op->read_count; i++) {
-		bool comes = false;
-		for (int l = 0; l < op->loop_count; l++)
-			comes |= loop_moves_operand(paces->program->workload, &op->reads[i], l);
-		elements += comes;
-	}
+	for (int i = 0; i < op->read_count; i++)
+		elements += access_loops(paces->program->workload, &op->reads[i]) != 0;
 	if (op->primitive->kind != OP_MAP || !number_mul(pace.num, elements, &pace.num))
 		return paces->vector;
 	bool faster = (wide)pace.num * paces->vector.den < (wide)paces->vector.num * pace.den;
@@ -605,17 +574,13 @@ static bool uses_again(const struct program *program, const struct op *op)
 	int64_t span = arch_hbm(program->arch)->plane_span;
 	int64_t plane = result->rank > 2 ? STICK_BYTES * result->size[result->rank - 2] : 0;
 	int moving = 0;
-	for (int i = 0; i < op->read_count && op->primitive->kind == OP_MAP; i++) {
-		bool moves = false;
-		for (int l = 0; l < op->loop_count; l++)
-			moves |= loop_moves_operand(workload, &op->reads[i], l);
-		moving += moves;
-	}
+	for (int i = 0; i < op->read_count && op->primitive->kind == OP_MAP; i++)
+		moving += access_loops(workload, &op->reads[i]) != 0;
 	bool again = moving > 0 && moving < op->read_count && plane >= span;
 	for (int l = 0; l < op->loop_count && moving > 0; l++) {
 		int going = 0;
 		for (int i = 0; i < op->read_count; i++)
-			going += loop_moves_operand(workload, &op->reads[i], l);
+			going += access_loops(workload, &op->reads[i]) >> l & 1;
 		again |= going > 0 && going < moving;
 	}
 	return again;
