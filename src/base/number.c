@@ -15,6 +15,13 @@ int64_t number_gcd(int64_t a, int64_t b)
 	return a;
 }
 
+int64_t number_lcm(int64_t a, int64_t b, int64_t most)
+{
+	int64_t multiple;
+	bool fits = number_mul(a / number_gcd(a, b), b, &multiple) && multiple <= most;
+	return fits ? multiple : most + 1;
+}
+
 struct divisors number_divisors(struct arena *arena, int64_t n)
 {
 	size_t small = 0, all = 0;

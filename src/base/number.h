@@ -77,6 +77,9 @@ static inline int64_t number_max(int64_t a, int64_t b)
 
 int64_t number_gcd(int64_t a, int64_t b); /* both >= 0; gcd(0, 0) = 0 */
 
+/* The least common multiple of two numbers above 0, or most + 1 if it is above `most`. */
+int64_t number_lcm(int64_t a, int64_t b, int64_t most);
+
 /* All divisors of n >= 1, ascending, in the arena. */
 struct arena;
 struct divisors {

@@ -75,6 +75,15 @@ TEST(divisors_are_all_and_ascending)
 	}
 }
 
+TEST(least_common_multiples_have_a_limit)
+{
+	assert_int_equal(number_lcm(12, 18, 36), 36);
+	assert_int_equal(number_lcm(12, 18, 35), 36); /* the limit and one */
+	assert_int_equal(number_lcm(12, 18, 20), 21);
+	assert_int_equal(number_lcm(INT64_MAX, INT64_MAX - 1, 1000), 1001);
+	assert_int_equal(number_lcm(7, 1, 7), 7);
+}
+
 TEST(overflow_is_seen)
 {
 	int64_t out = 7;

@@ -196,16 +196,10 @@ const char *const topology_names[] = {
 	"full", "ring", "bidirectional_ring", "mesh", "tree", "root_only", NULL};
 const char *const port_count_names[] = {"one", "all", NULL};
 
-/* The least common multiple, or COPY_TICKS_MOST + 1 when it is more. */
-static int64_t ticks_multiple(int64_t a, int64_t b)
+/* Joins the ticks of a cycle with those that a time or a rate needs; 0: none. */
+static int64_t ticks_multiple(int64_t ticks, int64_t needed)
 {
-	int64_t out = 0;
-	if (b == 0)
-		return a;
-	if (a > COPY_TICKS_MOST || !number_mul(a / number_gcd(a, b), b, &out) ||
-		out > COPY_TICKS_MOST)
-		return COPY_TICKS_MOST + 1;
-	return out;
+	return needed ? number_lcm(ticks, needed, COPY_TICKS_MOST) : ticks;
 }
 
 static int64_t to_ticks(struct ratio cycles, int64_t per_cycle)

@@ -3,7 +3,6 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/number.h"
-#include "base/wide.h"
 #include "model/packing/buffer.h"
 
 #include <stdlib.h>
@@ -170,13 +169,6 @@ static void unfit_decide(struct unfit_state *state, int i, int j, enum unfit_rel
 			state->leader[k] = to;
 }
 
-/* Returns the least common multiple, limited to the largest address. */
-static int64_t common_multiple(int64_t a, int64_t b)
-{
-	wide product = (wide)(a / number_gcd(a, b)) * b;
-	return product > PACKING_BYTES_MOST ? PACKING_BYTES_MOST : (int64_t)product;
-}
-
 /* One bound for all at one address.  Answers whether a bound moved. */
 static bool share_bounds(struct unfit_state *state, int64_t *low, int64_t *high, int64_t *step)
 {
@@ -190,7 +182,8 @@ static bool share_bounds(struct unfit_state *state, int64_t *low, int64_t *high,
 		int leader = state->leader[i];
 		low[leader] = number_max(low[leader], state->low[i]);
 		high[leader] = number_min(high[leader], state->high[i]);
-		step[leader] = common_multiple(step[leader], state->items[i].alignment);
+		step[leader] = number_min(PACKING_BYTES_MOST,
+			number_lcm(step[leader], state->items[i].alignment, PACKING_BYTES_MOST));
 	}
 	for (int i = 0; i < state->count; i++) {
 		int leader = state->leader[i];

@@ -7,17 +7,21 @@
 
 enum { TICKS_MOST = 1 << 16 }; /* to a cycle */
 
-/* Returns the least number of ticks to a cycle that makes work/rate whole, joined with those so far. */
+/* Joins the ticks so far with those that make a time of this many cycles whole, unless there would be too many. */
+static int64_t pace_refine_time(int64_t ticks, struct ratio cycles)
+{
+	int64_t joined = cycles.num ? number_lcm(ticks, cycles.den, TICKS_MOST) : ticks;
+	return joined > TICKS_MOST ? ticks : joined;
+}
+
+/* The same for the time work/rate. */
 static int64_t pace_refine(int64_t ticks, int64_t work, struct ratio rate)
 {
-	int64_t needed, joined;
 	struct ratio time;
 	if (rate.num == 0 || !ratio_make(rate.den, rate.num, &time))
 		return ticks;
-	needed = time.den / number_gcd(time.den, work);
-	if (!number_mul(ticks / number_gcd(ticks, needed), needed, &joined) || joined > TICKS_MOST)
-		return ticks;
-	return joined;
+	time.den /= number_gcd(time.den, work);
+	return pace_refine_time(ticks, time);
 }
 
 struct pace pace_find(int64_t ticks, int64_t work, struct ratio rate)
@@ -29,17 +33,6 @@ struct pace pace_find(int64_t ticks, int64_t work, struct ratio rate)
 	if (num % rate.num == 0 || num > INT64_MAX)
 		return (struct pace){whole, 1};
 	return (struct pace){(int64_t)num, rate.num};
-}
-
-/* The same for a time of this many cycles. */
-static int64_t pace_refine_time(int64_t ticks, struct ratio cycles)
-{
-	int64_t joined;
-	if (!cycles.num ||
-		!number_mul(ticks / number_gcd(ticks, cycles.den), cycles.den, &joined) ||
-		joined > TICKS_MOST)
-		return ticks;
-	return joined;
 }
 
 int64_t pace_time(struct pace pace, int64_t work, int64_t longest)

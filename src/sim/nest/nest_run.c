@@ -255,23 +255,16 @@ struct nest_clock {
 
 static int64_t common_multiple(const struct hierarchy *hierarchy)
 {
-	int64_t multiple = hierarchy_rate(hierarchy).num;
-	if (multiple > TICKS_MOST)
-		return TICKS_MOST;
+	int64_t multiple = number_min(hierarchy_rate(hierarchy).num, TICKS_MOST + 1);
 	for (int i = 0; i < hierarchy->level_count; i++) {
 		const struct nest_level *level = &hierarchy->levels[i];
 		int64_t numbers[] = {level->store.read_rate.num, level->store.write_rate.num,
 			level->store.shared_rate.num};
-		for (int k = 0; k < PORTS; k++) {
-			if (numbers[k] > TICKS_MOST)
-				return TICKS_MOST;
+		for (int k = 0; k < PORTS; k++)
 			if (numbers[k])
-				multiple *= numbers[k] / number_gcd(numbers[k], multiple);
-			if (multiple > TICKS_MOST)
-				return TICKS_MOST;
-		}
+				multiple = number_lcm(multiple, numbers[k], TICKS_MOST);
 	}
-	return multiple;
+	return number_min(multiple, TICKS_MOST);
 }
 
 /* A row takes as long as the words that its port serves meanwhile. */
