@@ -249,7 +249,7 @@ static int check(const struct inputs *inputs, enum format format)
 	diag_print(inputs->diag, command_people());
 	json_t *tree = mapspace_check_json(inputs->arena, &report);
 	command_print(format == FORMAT_TEXT
-			      ? mapspace_check_text(inputs->arena, &check, tree)
+			      ? mapspace_check_text(inputs->arena, tree)
 			      : command_value(inputs->arena, format, json_incref(tree)));
 	json_decref(tree);
 	return report.mapping && report.why[0] ? EXIT_IMPOSSIBLE
@@ -270,7 +270,7 @@ static void tell_conflict(struct exploring *exploring)
 		return;
 	struct mapspace_check_report report = {.check = &check};
 	json_t *tree = mapspace_check_json(exploring->arena, &report);
-	fputs(mapspace_conflict_text(exploring->arena, &check, tree), exploring->people);
+	fputs(mapspace_conflict_text(exploring->arena, tree), exploring->people);
 	json_decref(tree);
 }
 

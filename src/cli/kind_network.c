@@ -498,8 +498,7 @@ static int check(const struct inputs *inputs, enum format format)
 			text_add(&text, "%s: fits, %s mappings\n", layer->name, check.narrowed.all);
 			continue;
 		}
-		text_add(&text, "%s: %s", layer->name,
-			mapspace_check_text(inputs->arena, &check, tree));
+		text_add(&text, "%s: %s", layer->name, mapspace_check_text(inputs->arena, tree));
 		if (worst != VERDICT_NO)
 			worst = mapspace_verdict(&check);
 	}

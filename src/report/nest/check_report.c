@@ -233,9 +233,16 @@ json_t *mapspace_check_json(struct arena *arena, const struct mapspace_check_rep
 		json_object_set_new(root, "witness",
 			json_string(nest_mapping_print(
 				arena, check->arch, check->shape, &check->feasible.witness)));
+	if (verdict == VERDICT_OPEN)
+		json_object_set_new(
+			root, "undecided_steps", json_integer((json_int_t)check->feasible.work));
+	if (check->contradictory)
+		json_object_set_new(root, "contradictory", json_true());
 	for (size_t i = 0; i < check->shortages.count; i++)
 		json_array_append_new(reasons, make_reason(arena, check, &check->shortages.at[i]));
 	json_object_set_new(root, "reasons", reasons);
+	if (check->shortages.open)
+		json_object_set_new(root, "reasons_open", json_true());
 	if (check->conflict.found)
 		json_object_set_new(root, "conflict", make_conflict(arena, check));
 	json_object_set_new(mapspace, "machine", make_sizes(check, &check->machine));
@@ -302,8 +309,9 @@ static void add_sizes(struct text *text, const json_t *mapspace)
 static const struct result_row infeasible_rows[] = {
 	{"", "infeasible: no mapping fits", NULL},
 	{"", "  {text}", "reasons"},
-	{"", "{single_limit?|  no change of a single limit would do}", NULL},
-	{"", "{open?  (a question about the limits was too hard; one may be missing)}", NULL},
+	{"", "{reasons?|{reasons_open?|  no change of a single limit would do}}", NULL},
+	{"", "{reasons_open?  (a question about the limits was too hard; one may be missing)}",
+		NULL},
 	{"", "{one?this cannot be met; without it a mapping fits:}", NULL},
 	{"", "{set?these cannot be met together; without any one of them a mapping fits:}", NULL},
 	{"", "{superset?these cannot be met together (perhaps fewer would do):}", NULL},
@@ -314,27 +322,30 @@ static const struct result_row infeasible_rows[] = {
 	{NULL, NULL, NULL},
 };
 
-const char *mapspace_conflict_text(
-	struct arena *arena, const struct mapspace_check *check, const json_t *tree)
+const char *mapspace_conflict_text(struct arena *arena, const json_t *tree)
 {
 	struct text text = text_open(arena);
 	json_t *shown = json_copy((json_t *)tree);
 	const json_t *conflict = json_object_get(tree, "conflict");
 	size_t members = json_array_size(json_object_get(conflict, "constraints"));
 	bool minimal = json_is_true(json_object_get(conflict, "minimal"));
-	json_object_update_new(shown,
-		json_pack("{s:b, s:b, s:b, s:b, s:b, s:b}", "open", check->shortages.open,
-			"single_limit", check->shortages.count || check->shortages.open, "one",
-			minimal && members == 1, "set", minimal && members > 1, "superset",
-			members && !minimal, "unconstrained", conflict && !members));
+	json_object_update_new(
+		shown, json_pack("{s:b, s:b, s:b, s:b}", "one", minimal && members == 1, "set",
+			       minimal && members > 1, "superset", members && !minimal,
+			       "unconstrained", conflict && !members));
 	result_rows(&text, shown, infeasible_rows);
 	json_decref(shown);
 	return text_read(&text);
 }
 
-const char *mapspace_check_text(
-	struct arena *arena, const struct mapspace_check *check, const json_t *tree)
+const char *mapspace_check_text(struct arena *arena, const json_t *tree)
 {
+	static const struct result_row rows[] = {
+		{"", "{contradictory?infeasible: constraints contradict each other}", NULL},
+		{"", "feasible, for example: {witness}", NULL},
+		{"", "whether any mapping fits was not decided in {undecided_steps} steps", NULL},
+		{NULL, NULL, NULL},
+	};
 	static const struct result_row mapping[] = {
 		{"", "{mapping?mapping: {mapping.feasible?fits and meets every constraint|cannot be}}",
 			NULL},
@@ -342,18 +353,12 @@ const char *mapspace_check_text(
 		{NULL, NULL, NULL},
 	};
 	struct text text = text_open(arena);
-	if (check->contradictory)
-		text_add(&text, "infeasible: constraints contradict each other\n");
-	else if (check->feasible.verdict == VERDICT_YES)
-		text_add(&text, "feasible, for example: %s\n",
-			json_string_value(json_object_get(tree, "witness")));
-	else if (check->feasible.verdict == VERDICT_OPEN)
-		text_add(&text, "whether any mapping fits was not decided in %" PRIu64 " steps\n",
-			check->feasible.work);
-	else
-		text_add(&text, "%s", mapspace_conflict_text(arena, check, tree));
+	bool contradictory = json_object_get(tree, "contradictory") != NULL;
+	result_rows(&text, tree, rows);
+	if (json_is_false(json_object_get(tree, "feasible")) && !contradictory)
+		text_add(&text, "%s", mapspace_conflict_text(arena, tree));
 	result_rows(&text, tree, mapping);
-	if (!check->contradictory)
+	if (!contradictory)
 		add_sizes(&text, json_object_get(tree, "mapspace"));
 	return text_read(&text);
 }

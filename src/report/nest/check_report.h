@@ -13,6 +13,9 @@
  *	witness    a mapping that fits, in a line; only if feasible
  *	reasons    why none fits, each with kind, text, given, alone, enough (-1: none; see
  *	           search/nest/mapspace_check.h), and what it is about: level, dimension or dataspace
+ *	reasons_open     true: a question about limits was too hard, so that one may be missing
+ *	undecided_steps  steps of the search for a mapping if it found out nothing
+ *	contradictory    true: constraints contradict each other; nothing else is known
  *	conflict   minimal (false: it may be larger than it must be), constraints (file,
  *	           line, column, text) and machine (texts)
  *	mapspace   machine, constraints, fanouts: each has dimensions (by name), factors,
@@ -29,10 +32,8 @@ struct arena;
 json_t *mapspace_check_json(struct arena *arena, const struct mapspace_check_report *report);
 
 /* That tree for people; and of VERDICT_NO alone why nothing fits, and the constraints in conflict. */
-const char *mapspace_check_text(
-	struct arena *arena, const struct mapspace_check *check, const json_t *tree);
-const char *mapspace_conflict_text(
-	struct arena *arena, const struct mapspace_check *check, const json_t *tree);
+const char *mapspace_check_text(struct arena *arena, const json_t *tree);
+const char *mapspace_conflict_text(struct arena *arena, const json_t *tree);
 
 /* The output of `check --certificate`: the claim, the answer, and the number of cells examined. */
 json_t *certificate_report_json(struct arena *arena, const struct nest_search *search,
