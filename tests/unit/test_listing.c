@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "base/text.h"
+#include "report/nest/check_report.h"
 #include "report/run/listing.h"
 
 #include <jansson.h>
@@ -83,4 +84,40 @@ TEST(tables_have_parts_and_one_prefix_in_a_column)
 					      "  A     7/2  0.02 nJ\n"
 					      "y               0 nJ\n");
 	json_decref(list);
+}
+
+/* The text of a check of a mapspace is made from its tree alone; the sizes of the mapspace end it. */
+TEST(checks_say_what_was_not_decided)
+{
+	static const struct {
+		const char *tree, *text;
+	} cases[] = {
+		{"{\"feasible\": null, \"reasons\": [], \"undecided_steps\": 500}",
+			"whether any mapping fits was not decided in 500 steps\n"},
+		{"{\"feasible\": false, \"reasons\": [], \"contradictory\": true}",
+			"infeasible: constraints contradict each other\n"},
+		{"{\"feasible\": false, \"reasons\": []}",
+			"infeasible: no mapping fits\n"
+			"  no change of a single limit would do\n"},
+		{"{\"feasible\": false, \"reasons\": [{\"text\": \"few words\"}], "
+		 "\"reasons_open\": true}",
+			"infeasible: no mapping fits\n  few words\n"
+			"  (a question about the limits was too hard; one may be missing)\n"},
+		{"{\"feasible\": false, \"reasons\": [], \"reasons_open\": true, \"conflict\": "
+		 "{\"minimal\": false, \"constraints\": [{\"text\": \"m = 3\"}]}}",
+			"infeasible: no mapping fits\n"
+			"  (a question about the limits was too hard; one may be missing)\n"
+			"these cannot be met together (perhaps fewer would do):\n  m = 3\n"},
+		{"{\"feasible\": false, \"reasons\": [{\"text\": \"few words\"}], \"conflict\": "
+		 "{\"minimal\": true, \"constraints\": []}}",
+			"infeasible: no mapping fits\n  few words\n"
+			"no constraint takes part in this\n"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		json_t *tree = json_loads(cases[i].tree, 0, NULL);
+		const char *text = mapspace_check_text(arena, tree);
+		assert_string_equal(arena_format(arena, "%.*s", (int)strlen(cases[i].text), text),
+			cases[i].text);
+		json_decref(tree);
+	}
 }
