@@ -97,6 +97,14 @@ int64_t constant_int(const struct constant *constant, size_t i)
 	return number > -9e18 && number < 9e18 ? (int64_t)number : 0;
 }
 
+const struct constant *constant_of_int(struct arena *arena, int64_t number)
+{
+	double real = (double)number;
+	struct constant made = {1, arena_copy(arena, &number, sizeof number),
+		arena_copy(arena, &real, sizeof real)};
+	return arena_copy(arena, &made, sizeof made);
+}
+
 double constant_number(const struct constant *constant, size_t i)
 {
 	size_t at = constant->count == 1 ? 0 : i;

@@ -168,12 +168,8 @@ static int64_t count_passes(
 static int mlir_add_number(
 	struct model *model, int64_t number, const struct mlir_type *type, int line)
 {
-	struct constant *made = arena_new(model->arena, struct constant);
-	double *real = arena_array(model->arena, double, 1);
-	*real = (double)number;
-	*made = (struct constant){1, arena_copy(model->arena, &number, sizeof number), real};
 	int v = mlir_add_value(model, "pass", type, line);
-	model->values.at[v].constant = made;
+	model->values.at[v].constant = constant_of_int(model->arena, number);
 	return v;
 }
 

@@ -101,6 +101,9 @@ int64_t dtype_name_bytes(const char *dtype);
 
 /* Element i of a constant, a splat's one for all. */
 int64_t constant_int(const struct constant *constant, size_t i);
+
+/* A constant of one whole number. */
+const struct constant *constant_of_int(struct arena *arena, int64_t number);
 double constant_number(const struct constant *constant, size_t i);
 
 /* Returns the place that complaints about a call name: the file, and the line of MLIR. */

@@ -461,13 +461,9 @@ static bool read_branch(struct reading_onnx *r, const Onnx__NodeProto *node,
 static const char *onnx_add_number(
 	struct reading_onnx *r, const char *name, int64_t number, const char *dtype)
 {
-	struct constant *made = arena_new(r->model->arena, struct constant);
-	double *real = arena_array(r->model->arena, double, 1);
-	*real = (double)number;
-	*made = (struct constant){1, arena_copy(r->model->arena, &number, sizeof number), real};
 	int v = model_value(r->model, name);
 	struct model_value *value = &r->model->values.at[v];
-	value->constant = made;
+	value->constant = constant_of_int(r->model->arena, number);
 	value->dtype = dtype;
 	value->shape = (struct model_shape){0};
 	return name;

@@ -156,7 +156,6 @@ int64_t copy_chunk_rows(const struct chunk *chunk)
 	return chunk->count[0] * chunk->count[1] * chunk->count[2] * chunk->count[3];
 }
 
-/* Elements of a chunk; its rows, over all dimensions but the last. */
 static int64_t copy_chunk_bytes(const struct copy_program *program, const struct chunk *chunk)
 {
 	return copy_chunk_rows(chunk) * chunk->count[4] * element_bytes(program->element);

@@ -34,7 +34,7 @@ void copy_fault(struct copy_run *run, enum copy_fault_kind kind, size_t stream, 
  * instructions, rows or elements calls it. */
 bool copy_go_on(struct copy_run *run, uint64_t steps);
 
-/* Elements of a chunk; its rows, over all dimensions but the last. */
+/* Rows of a chunk, over all dimensions but the last. */
 int64_t copy_chunk_rows(const struct chunk *chunk);
 
 /* Buffers with their values, scratchpads with nothing in them.  NULL if they are too large. */
