@@ -67,9 +67,15 @@ bool access_equal(
 	return a->pad == b->pad && affine_equal(&a->linear, &b->linear, op->loop_count);
 }
 
-uint32_t access_loops(const struct workload *workload, const struct access *access)
+uint32_t access_loops(
+	const struct workload *workload, const struct op *op, const struct access *access)
 {
-	return affines_loops(access->host, workload->tensors[access->tensor].layout.host_rank);
+	int rank = workload->tensors[access->tensor].layout.host_rank;
+	uint32_t loops = 0;
+	for (int h = 0; h < rank; h++)
+		for (int l = 0; l < op->loop_count; l++)
+			loops |= (uint32_t)(access->host[h].coefficient[l] != 0) << l;
+	return loops;
 }
 
 uint32_t access_row_loops(const struct workload *workload, const struct access *access)
@@ -390,7 +396,7 @@ static int find_stick_loop(const struct workload *workload, const struct op *op,
 
 static bool varies(const struct workload *workload, const struct op *op, int operand, int l)
 {
-	return l >= 0 && access_loops(workload, op_operand(op, operand)) >> l & 1;
+	return l >= 0 && access_loops(workload, op, op_operand(op, operand)) >> l & 1;
 }
 
 static int find_reduction(const struct workload *workload, const struct op *op, int operand)

@@ -98,7 +98,8 @@ bool access_equal(
 	const struct op *op, const struct access *a, const struct access *b, int host_rank);
 
 /* Bit l: loop l moves the operand; it moves the device dimension right outside its sticks. */
-uint32_t access_loops(const struct workload *workload, const struct access *access);
+uint32_t access_loops(
+	const struct workload *workload, const struct op *op, const struct access *access);
 uint32_t access_row_loops(const struct workload *workload, const struct access *access);
 
 /* An interval of indices of a host dimension of `size`, as far as it is there. */

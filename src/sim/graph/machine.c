@@ -122,8 +122,9 @@ static int64_t shuffle_time(const struct paces *paces, const struct instruction 
 	const struct region *box = &instruction->transfer->box->region;
 	bool along = instruction->engine == ENGINE_DMA_OUT;
 	for (int i = 0; i < op->read_count; i++)
-		along |= op->reads[i].tensor == box->tensor &&
-			 access_loops(paces->program->workload, &op->reads[i]) & shuffle->inside;
+		along |=
+			op->reads[i].tensor == box->tensor &&
+			access_loops(paces->program->workload, op, &op->reads[i]) & shuffle->inside;
 	int64_t sticks = along ? shuffle->sticks : 1, den;
 	if (!number_mul(sticks, shuffle->between + hbm->open_planes, &den))
 		return paces->longest;
@@ -135,10 +136,10 @@ static int64_t shuffle_time(const struct paces *paces, const struct instruction 
 static bool shares_pages(const struct workload *workload, const struct op *op)
 {
 	const struct access *result = &op->writes[0];
-	uint32_t planes = access_loops(workload, result) & ~access_row_loops(workload, result);
+	uint32_t planes = access_loops(workload, op, result) & ~access_row_loops(workload, result);
 	int coming = 0;
 	for (int i = 0; i < op->read_count; i++)
-		coming += (access_loops(workload, &op->reads[i]) & planes) != 0;
+		coming += (access_loops(workload, op, &op->reads[i]) & planes) != 0;
 	return coming > 1;
 }
 
@@ -187,7 +188,7 @@ static bool takes_rows(const struct workload *workload, const struct op *op)
 	if (op->primitive->kind != OP_MAP)
 		return op->primitive->kind != OP_RESTICKIFY;
 	for (int i = 0; i < op->read_count; i++) {
-		uint32_t loops = access_loops(workload, &op->reads[i]);
+		uint32_t loops = access_loops(workload, op, &op->reads[i]);
 		if (loops && !(loops & rows))
 			return false;
 	}
@@ -274,13 +275,14 @@ static bool jumps_rows(
 	int64_t most = 0;
 	bool jumps = false;
 	for (int i = 0; i < op_operands(op); i++)
-		all &= access_loops(workload, op_operand(op, i));
-	uint32_t rows = access_loops(workload, access) & ~along & ~all;
+		all &= access_loops(workload, op, op_operand(op, i));
+	uint32_t rows = access_loops(workload, op, access) & ~along & ~all;
+	uint32_t beside = access_row_loops(workload, access);
 	for (int l = 0; l < op->loop_count; l++) {
 		if (!(rows >> l & 1) || op->loops[l].extent <= most)
 			continue;
 		most = op->loops[l].extent;
-		jumps = !(access_row_loops(workload, access) >> l & 1);
+		jumps = !(beside >> l & 1);
 	}
 	return jumps;
 }
@@ -309,7 +311,7 @@ static struct pace map_pace(const struct paces *paces, const struct op *op)
 	struct pace pace = paces->stream;
 	int64_t elements = 1;
 	for (int i = 0; i < op->read_count; i++)
-		elements += access_loops(paces->program->workload, &op->reads[i]) != 0;
+		elements += access_loops(paces->program->workload, op, &op->reads[i]) != 0;
 	if (op->primitive->kind != OP_MAP || !number_mul(pace.num, elements, &pace.num))
 		return paces->vector;
 	bool faster = (wide)pace.num * paces->vector.den < (wide)paces->vector.num * pace.den;
@@ -573,14 +575,15 @@ static bool uses_again(const struct program *program, const struct op *op)
 	const struct layout *result = &workload->tensors[op->writes[0].tensor].layout;
 	int64_t span = arch_hbm(program->arch)->plane_span;
 	int64_t plane = result->rank > 2 ? STICK_BYTES * result->size[result->rank - 2] : 0;
+	uint32_t loops[OP_READS_MOST];
 	int moving = 0;
 	for (int i = 0; i < op->read_count && op->primitive->kind == OP_MAP; i++)
-		moving += access_loops(workload, &op->reads[i]) != 0;
+		moving += (loops[i] = access_loops(workload, op, &op->reads[i])) != 0;
 	bool again = moving > 0 && moving < op->read_count && plane >= span;
 	for (int l = 0; l < op->loop_count && moving > 0; l++) {
 		int going = 0;
 		for (int i = 0; i < op->read_count; i++)
-			going += access_loops(workload, &op->reads[i]) >> l & 1;
+			going += loops[i] >> l & 1;
 		again |= going > 0 && going < moving;
 	}
 	return again;
