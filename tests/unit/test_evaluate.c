@@ -83,21 +83,28 @@ static float sum_at_the_end(const struct primitive *primitive, float a, float b)
 	return primitive == &primitive_sum && a < 63 && value >= 63 ? value * 1.001f : value;
 }
 
-static struct outcome run_made(kernel_function kernel, const struct arch *arch,
-	const struct workload *workload, struct recipe_result *made)
+/* A plan on four cores, executed with a kernel and compared with the truth. */
+static struct outcome run_against(const struct truth *truth, kernel_function kernel,
+	const struct arch *arch, struct recipe_result *made)
 {
 	struct recipe recipe = {.arch = arch,
-		.workload = workload,
+		.workload = truth->workload,
 		.planning = planning_default(arch),
 		.place = solver_find(STAGE_PLACE, "greedy")};
 	*made = recipe_plan(&recipe, test_arena);
 	assert_non_null(made->plan);
-	struct truth truth = evaluate_truth(workload, arch, 1, test_arena);
-	struct simulation how = {.mode = SIM_DATA, .truth = &truth, .kernel = kernel};
+	struct simulation how = {.mode = SIM_DATA, .truth = truth, .kernel = kernel};
 	struct outcome outcome = evaluate_cost(made->plan, test_arena);
 	evaluate_simulate(&outcome, &how, test_arena);
 	assert_true(outcome.simulated && !outcome.sim.fault_count);
 	return outcome;
+}
+
+static struct outcome run_made(kernel_function kernel, const struct arch *arch,
+	const struct workload *workload, struct recipe_result *made)
+{
+	struct truth truth = evaluate_truth(workload, arch, 1, test_arena);
+	return run_against(&truth, kernel, arch, made);
 }
 
 static struct outcome run_with(
@@ -131,6 +138,25 @@ TEST(small_errors_of_one_op_are_noticed)
 	outcome = run_with(sum_at_the_end, arch, positive);
 	assert_false(outcome.agrees);
 	assert_true(outcome.off_ulps < 3 && outcome.off_most < 1.1);
+}
+
+/* Each op computes what its operands give, but the truth of the whole run is another. */
+TEST(results_far_from_the_truth_are_a_disagreement)
+{
+	const struct arch *arch = spyre_arch(test_arena, 4);
+	const struct workload *workload =
+		workload_given(test_arena, "workload:\n"
+					   "  dimensions: {m: 128, n: 64}\n"
+					   "  ops:\n"
+					   "    - e[m,n] = exp(x[m,n])\n");
+	struct truth truth = evaluate_truth(workload, arch, 1, test_arena);
+	truth.arrays[0][names_find(&truth.names, "e")] =
+		truth.arrays[0][names_find(&truth.names, "x")];
+	struct recipe_result made;
+	struct outcome outcome = run_against(&truth, NULL, arch, &made);
+	assert_false(outcome.agrees);
+	assert_string_equal(outcome.off_tensor, "e");
+	assert_true(outcome.off_ulps > 100 * outcome.off_most);
 }
 
 /* Some result of a softmax on four cores; its text and JSON in *text, *json. */
