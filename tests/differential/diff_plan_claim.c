@@ -18,7 +18,7 @@
  * rejected once the bound is raised, the value lowered, the price a cheaper one, the space another,
  * or the plan the best of a space that lacks an option.
  */
-enum { DRAWS = 40, TICKS = 20000 };
+enum { DRAWS = 24, TICKS = 20000 };
 
 /* A claim that takes more states is checked once, unless the draws are many. */
 enum { STATES_AGAIN = 50000 };

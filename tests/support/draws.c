@@ -1,4 +1,5 @@
 #include "tests/support/draws.h"
+#include "tests/support/sanitized.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,6 +26,11 @@ long draws_apart(long by_default)
 bool draws_are_many(long count)
 {
 	return count >= 100 && wish("THIN", 1) == 1;
+}
+
+bool draws_skip_searches(void)
+{
+	return SANITIZED && wish("THIN", 1) > 1;
 }
 
 uint64_t draws_seed(uint64_t by_default)

@@ -19,6 +19,10 @@ long draws_apart(long by_default);
  * is repeated, and thinned ones need not meet what is rare. */
 bool draws_are_many(long count);
 
+/* True in the thinned run under a sanitizer: tests are skipped there whose time is in searches that other
+ * tests run under it, too. */
+bool draws_skip_searches(void);
+
 /* The seed of a random test: the environment's SEED, or the default; printed, so
  * that a failure can be repeated. */
 uint64_t draws_seed(uint64_t by_default);

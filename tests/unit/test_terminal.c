@@ -52,7 +52,7 @@ FOLDER_TEST(results_fit_a_terminal_of_80_columns)
 	static const char *const graph = "specs/arch/spyre32.yaml specs/workloads/layernorm.yaml";
 	static const char *const nest = "specs/arch/three_level.yaml specs/problems/gemm_16.yaml";
 	static const char *const commands[] = {
-		"explore %s --budget 20 --labels 2000 -o run --force",
+		"explore %s --budget 20 --labels 0 -o run --force",
 		"check -v %s",
 		"score %s run/plans/point-001.yaml",
 		"simulate %s run/plans/point-001.yaml",
@@ -207,8 +207,9 @@ FOLDER_TEST(progress_shows_the_best_and_the_gap)
 {
 	static const char *const runs[] = {
 		"specs/arch/three_level.yaml specs/problems/gemm_16.yaml",
-		"specs/arch/eyeriss.yaml specs/workloads/alexnet.yaml --budget 400",
-		"specs/arch/spyre32.yaml specs/workloads/softmax_dim1.yaml --budget 10 --labels 0",
+		"specs/arch/eyeriss.yaml specs/workloads/alexnet.yaml --budget 60",
+		"specs/arch/spyre32.yaml specs/workloads/softmax_dim1.yaml --budget 10 --labels 0 "
+		"--simulate none",
 	};
 	assert_int_equal(folder_run("ln -s $OLDPWD/specs").status, 0);
 	if (folder_run("command -v script").status != 0)
@@ -233,7 +234,7 @@ FOLDER_TEST(progress_is_one_line_with_units)
 		skip();
 	const char *said = on_terminal("TERM=xterm",
 		"explore specs/arch/spyre32.yaml specs/workloads/softmax_dim1.yaml --budget 10 "
-		"--labels 0 -o run");
+		"--labels 0 --simulate none -o run");
 	const char *table = strstr(said, "point ");
 	int parts = 0;
 	assert_non_null(table);
@@ -247,9 +248,9 @@ FOLDER_TEST(progress_is_one_line_with_units)
 	}
 	assert_in_range(parts, 3, 1000);
 	assert_true(!memchr(said, '\n', (size_t)(table - said)));
-	assert_null(
-		strstr(folder_run("$program explore specs/arch/spyre32.yaml "
-				  "specs/workloads/softmax_dim1.yaml --budget 3 --labels 0 -o run")
-				.err,
-			"best "));
+	assert_null(strstr(folder_run("$program explore specs/arch/spyre32.yaml "
+				      "specs/workloads/softmax_dim1.yaml --budget 3 --labels 0 "
+				      "--simulate none -o run")
+				   .err,
+		"best "));
 }

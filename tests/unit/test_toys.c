@@ -53,7 +53,8 @@ FOLDER_TEST(every_stage_lists_one)
 /* All ops on one core; no other solver divides. */
 FOLDER_TEST(a_graph_is_divided_by_it)
 {
-	const char *csv = explore(GRAPH " --solver divide=toy --solver place=greedy");
+	const char *csv =
+		explore(GRAPH " --simulate none --solver divide=toy --solver place=greedy");
 	expect_all(csv, "divide/toy place/greedy");
 	for (int row = 1; csv_cell(arena, csv, row, "cores"); row++)
 		assert_string_equal(csv_cell(arena, csv, row, "cores"), "1");
@@ -69,8 +70,9 @@ static long offered(void)
 /* The enumeration begins with the divisions of toy, although toy is named last. */
 FOLDER_TEST(other_divisions_begin_with_its_own)
 {
-	const char *csv = explore(GRAPH " --solver divide=exhaustive --solver divide=toy "
-					"--solver place=greedy --cores 4");
+	const char *csv =
+		explore(GRAPH " --simulate none --solver divide=exhaustive --solver divide=toy "
+			      "--solver place=greedy --cores 4");
 	assert_null(strstr(csv, "spyre"));
 	assert_in_range(offered(), 20, 1000);
 }
@@ -120,8 +122,9 @@ FOLDER_TEST(a_graph_is_planned_as_a_whole_by_it)
 
 FOLDER_TEST(who_is_named_is_asked_beside_a_joint_solver)
 {
-	explore(PUBLISHED_GRAPH " --solver joint=toy --solver place=toy --solver place=greedy "
-				"--cores 4 --price bound");
+	explore(PUBLISHED_GRAPH
+		" --simulate none --solver joint=toy --solver place=toy --solver place=greedy "
+		"--cores 4 --price bound");
 	assert_int_equal(offered(), 4);
 }
 
