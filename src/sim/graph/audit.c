@@ -20,7 +20,6 @@ struct audit {
 	const struct program *program;
 	int rank;
 	struct faults *faults;
-	struct race *race;
 	struct shadow *shadow;
 	struct cover *cover;
 	struct sample *sample;     /* NULL in data mode */
@@ -520,7 +519,6 @@ struct audit *audit_open(const struct program *program, int rank, struct race *r
 	audit->program = program;
 	audit->rank = rank;
 	audit->faults = faults;
-	audit->race = race;
 	audit->shadow = shadow_open(program, rank, race, faults, arena);
 	audit->cover = cover_open(program->workload, arena);
 	audit->allotments = allotment_index_make(program, arena);
