@@ -314,6 +314,30 @@ static void a_disk_that_is_full_leaves_one_run(void **state)
 		strike_each_call(system, IS_FULL);
 }
 
+/* A file keeps its old text if a call fails, and nothing is left beside it. */
+static void a_call_that_fails_leaves_one_file(void **state)
+{
+	const char *path = run_folder_path("single");
+	bool met = true;
+	for (int n = 1; met; n++) {
+		struct dirent **entries = NULL;
+		assert_null(file_write(arena, path, "old\n", 4));
+		fault.fate = FAILS;
+		fault.left = n;
+		const char *why = file_write(arena, path, "new\n", 4);
+		met = fault.left == 0;
+		fault.left = 0;
+		assert_int_equal(why != NULL, met);
+		assert_string_equal(text_of_file(arena, path), why ? "old\n" : "new\n");
+		int count = scandir(folder, &entries, is_entry, alphasort);
+		for (int i = 0; i < count; i++)
+			free(entries[i]);
+		free(entries);
+		assert_int_equal(count, 1);
+		assert_true(n < CALLS_LEAST);
+	}
+}
+
 /* --- two at once */
 
 static void a_folder_is_written_by_one_process_at_a_time(void **state)
@@ -357,6 +381,7 @@ int main(void)
 		FIXED(a_process_that_ends_leaves_one_run),
 		FIXED(a_call_that_fails_leaves_one_run),
 		FIXED(a_disk_that_is_full_leaves_one_run),
+		FIXED(a_call_that_fails_leaves_one_file),
 		FIXED(the_folder_where_one_works_stays),
 		FIXED(a_folder_is_written_by_one_process_at_a_time),
 	};
