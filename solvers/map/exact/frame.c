@@ -100,10 +100,8 @@ struct nest_frame nest_frame_make(const struct nest_search *search)
 		.ways = search->counting == COUNTING_TIMELOOP && search->model->priced_hops,
 		.uneven = !certificate_covers(search),
 		.flagged = hierarchy_flagged(hierarchy),
-		.macs = 1};
+		.macs = shape_work(search->shape)};
 	frame.blind = frame.flagged && (frame.timeloop || frame.uneven);
-	for (int d = 0; d < search->shape->dimension_count; d++)
-		frame.macs *= (double)search->shape->dimensions[d].extent;
 	for (int i = 0; i < search->space->level_count; i++)
 		if (!search->space->levels[i].spatial) {
 			frame.level[frame.count] = search->space->levels[i].level;

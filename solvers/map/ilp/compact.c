@@ -349,7 +349,7 @@ static void add_cost(const struct objective_part *part, struct ilp_line line, do
 		return;
 	}
 	/* No line is above this: every loop counts, one after the other. */
-	double most = fmax(line.constant, 0) + 3 * log(compact->frame->computes) + 1;
+	double most = fmax(line.constant, 0) + 3 * log(compact->frame->nest.macs) + 1;
 	if (open)
 		ilp_line_lower(&line, open, most - LEAST + 1);
 	add_exponential(compact, part->cuts, &line, LEAST, LAST);
@@ -361,7 +361,7 @@ static struct ilp_line ilp_compact_repeated(
 {
 	int again = milp_column(compact->milp, 0, 1, true, 0);
 	struct ilp_line tie = {.arena = compact->arena}, gate_line = {.arena = compact->arena};
-	double most = log(compact->frame->computes);
+	double most = log(compact->frame->nest.macs);
 	ilp_line_add_line(&tie, line, 1);
 	ilp_line_add(&tie, again, -most);
 	ilp_line_row(compact->milp, &tie, -INFINITY, 0);
@@ -456,7 +456,7 @@ static void add_objective(struct ilp_compact *compact, const struct ilp_cuts *cu
 	if (objective != OBJECTIVE_ENERGY && objective != OBJECTIVE_EDP)
 		return;
 	struct ilp_line line = {.arena = compact->arena};
-	add_cost(&part, line, frame->computes * hierarchy->compute_pj, NULL);
+	add_cost(&part, line, frame->nest.macs * hierarchy->compute_pj, NULL);
 	for (int i = 0; i < hierarchy->level_count; i++) {
 		struct ilp_line leak = {.arena = compact->arena};
 		ilp_line_add(&leak, compact->cycles, 1);
@@ -531,7 +531,8 @@ static void add_port(struct ilp_compact *compact, const struct ilp_cuts *cuts, i
 			ilp_add_instances(compact, &line, frame->nest.level[j], -1);
 			if (!always)
 				ilp_line_lower(&line, &open,
-					3 * log(frame->computes) + fabs(line.constant) - LEAST + 1);
+					3 * log(frame->nest.macs) + fabs(line.constant) - LEAST +
+						1);
 			*array_add(compact->arena, &shares.columns) =
 				add_exponential(compact, cuts, &line, SHARE_FIRST, 0);
 		}
@@ -546,7 +547,7 @@ static void add_cycles(struct ilp_compact *compact, const struct ilp_cuts *cuts)
 	ilp_line_add(&line, compact->cycles, 1);
 	ilp_add_instances(compact, &line, -1, 1);
 	ilp_line_row(compact->milp, &line,
-		log(frame->computes / ratio_double(hierarchy_rate(frame->search->hierarchy))),
+		log(frame->nest.macs / ratio_double(hierarchy_rate(frame->search->hierarchy))),
 		INFINITY);
 	for (int j = 0; j < frame->nest.count; j++) {
 		const struct nest_level *level =

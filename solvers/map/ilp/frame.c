@@ -54,11 +54,9 @@ struct ilp_frame *ilp_frame_make(struct arena *arena, const struct nest_search *
 	frame->shape = search->shape;
 	frame->row_count = search->space->level_count;
 	frame->dimension_count = search->shape->dimension_count;
-	frame->computes = 1;
 	double extents[SHAPE_DIMENSIONS_MOST];
 	for (int d = 0; d < frame->dimension_count; d++) {
 		extents[d] = (double)frame->shape->dimensions[d].extent;
-		frame->computes *= extents[d];
 		find_primes(frame, d);
 	}
 	for (int t = 0; t < frame->shape->space_count; t++) {
@@ -144,16 +142,16 @@ double ilp_guess(const struct ilp_frame *frame)
 	double value = objective == OBJECTIVE_LATENCY;
 	double multipliers = (double)hierarchy->compute_mesh_x * (double)hierarchy->compute_mesh_y;
 	if (objective == OBJECTIVE_ENERGY || objective == OBJECTIVE_EDP)
-		value += frame->computes * hierarchy->compute_pj;
+		value += frame->nest.macs * hierarchy->compute_pj;
 	for (int t = 0; t < frame->shape->space_count && ilp_counts_accesses(objective); t++)
 		for (int k = 0; k < frame->chain_count[t] && k < 1; k++) {
 			const struct ilp_chain *chain = &frame->chains[t][k];
 			int last = chain->at[chain->count - 1];
-			value += frame->computes * ilp_price(frame, chain->at[0], NEST_READ);
+			value += frame->nest.macs * ilp_price(frame, chain->at[0], NEST_READ);
 			value += frame->words[t] * ilp_price(frame, last, NEST_READ);
 		}
 	if (objective == OBJECTIVE_EDP || objective == OBJECTIVE_LATENCY)
-		value *= hierarchy_cycles_least(hierarchy, frame->computes / multipliers);
+		value *= hierarchy_cycles_least(hierarchy, frame->nest.macs / multipliers);
 	return fmax(value, 1);
 }
 

@@ -42,7 +42,6 @@ struct ilp_frame {
 	const struct nest_search *search;
 	const struct shape *shape;
 	int row_count, dimension_count;
-	double computes;
 	double words[SHAPE_SPACES_MOST]; /* of the whole dataspace, gaps of its ranks included */
 	int prime_count[SHAPE_DIMENSIONS_MOST]; /* 0: an extent of 1 */
 	int64_t prime[SHAPE_DIMENSIONS_MOST][NUMBER_PRIMES_MOST];

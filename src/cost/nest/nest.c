@@ -87,9 +87,7 @@ static void describe_space(const struct dataspace *space, struct nest_shape_of *
  * rank, and those of a dimension again in every further rank that has it. */
 static double counted_at_most(const struct dataspace *space, const struct shape *shape)
 {
-	double most = 1;
-	for (int d = 0; d < shape->dimension_count; d++)
-		most *= (double)shape->dimensions[d].extent;
+	double most = shape_work(shape);
 	uint32_t before = 0;
 	for (int r = 0; r < space->rank_count; r++) {
 		double coefficient = 1;

@@ -592,15 +592,12 @@ static bool find_constant(const struct op_draft *draft_op, const struct op_line 
 /* The number of iterations must fit an int64_t. */
 static bool check_computes(const struct op_draft *draft_op)
 {
-	int64_t product = 1;
-	for (int l = 0; l < draft_op->op->loop_count; l++) {
-		if (!number_mul(product, draft_op->op->loops[l].extent, &product)) {
-			diag_error(draft_op->draft->reading->diag, draft_op->text->span,
-				"the op has more than 2^63 computes");
-			return false;
-		}
-	}
-	return true;
+	int64_t computes;
+	if (loops_points(draft_op->op->loops, draft_op->op->loop_count, &computes))
+		return true;
+	diag_error(draft_op->draft->reading->diag, draft_op->text->span,
+		"the op has more than 2^63 computes");
+	return false;
 }
 
 /* The tensors so far, for questions about one op. */

@@ -28,6 +28,15 @@ const char *loop_near(const struct loop *loops, int count, const char *name)
 	return suggest(name, known);
 }
 
+bool loops_points(const struct loop *loops, int count, int64_t *out)
+{
+	*out = 1;
+	for (int l = 0; l < count; l++)
+		if (!number_mul(*out, loops[l].extent, out))
+			return false;
+	return true;
+}
+
 int64_t affine_value(const struct affine *affine, int loop_count, const int64_t *point)
 {
 	int64_t sum = affine->offset;

@@ -24,6 +24,9 @@ const char *loop_near(const struct loop *loops, int count, const char *name);
 /* All names of loops, in their order, and a NULL behind them. */
 void loop_names(const struct loop *loops, int count, const char **out);
 
+/* Points of the box of some loops; false if they do not fit. */
+bool loops_points(const struct loop *loops, int count, int64_t *out);
+
 /*
  * An affine index: a sum of loops with coefficients, plus an offset.  Ranks of dataspaces, host
  * coordinates of tensors and places of streams are such indices.  Coefficients beyond the number of

@@ -37,12 +37,15 @@ const struct dataspace *shape_result(const struct shape *shape)
 
 bool shape_computes(const struct shape *shape, int64_t *out)
 {
-	int64_t product = 1;
+	return loops_points(shape->dimensions, shape->dimension_count, out);
+}
+
+double shape_work(const struct shape *shape)
+{
+	double product = 1;
 	for (int d = 0; d < shape->dimension_count; d++)
-		if (!number_mul(product, shape->dimensions[d].extent, &product))
-			return false;
-	*out = product;
-	return true;
+		product *= (double)shape->dimensions[d].extent;
+	return product;
 }
 
 void dataspace_word(

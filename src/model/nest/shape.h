@@ -62,8 +62,9 @@ bool shape_multiplies(const struct shape *shape);
 /* A role that no dataspace of a graph's op has: what a machine says of it is not about the op. */
 bool shape_lacks(const struct shape *shape, const char *role);
 
-/* Multiply-adds; false when they do not fit. */
+/* Multiply-adds; false when they do not fit.  The same rounded. */
 bool shape_computes(const struct shape *shape, int64_t *out);
+double shape_work(const struct shape *shape);
 
 /* Fills `relevant` of every dataspace from its ranks. */
 void shape_finish(struct shape *shape);

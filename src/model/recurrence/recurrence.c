@@ -504,11 +504,9 @@ bool recurrence_next(const struct recurrence *recurrence, int64_t *point)
 
 int64_t recurrence_box(const struct recurrence *recurrence)
 {
-	int64_t points = 1;
-	for (int i = 0; i < recurrence->loop_count; i++)
-		if (!number_mul(points, recurrence->loops[i].extent, &points))
-			return INT64_MAX;
-	return points;
+	int64_t points;
+	bool fits = loops_points(recurrence->loops, recurrence->loop_count, &points);
+	return fits ? points : INT64_MAX;
 }
 
 bool recurrence_producer(const struct recurrence *recurrence, const struct dependence *dependence,

@@ -45,9 +45,7 @@ double nest_floor(const struct nest_search *search, enum objective objective)
 {
 	const struct hierarchy *hierarchy = search->hierarchy;
 	struct score score = {0};
-	double macs = 1;
-	for (int d = 0; d < search->shape->dimension_count; d++)
-		macs *= (double)search->shape->dimensions[d].extent;
+	double macs = shape_work(search->shape);
 	double all = (double)hierarchy->compute_mesh_x * (double)hierarchy->compute_mesh_y;
 	score.cycles = (int64_t)fmin(hierarchy_cycles_least(hierarchy, macs / all), 0x1p62);
 	score.energy_pj = macs * hierarchy->compute_pj * (1 - 1e-12);
