@@ -231,7 +231,9 @@ TEST(ulps_are_stated_by_op)
 					   "  dimensions: {m: 64, n: 64, k: 4096}\n"
 					   "  ops:\n"
 					   "    - c[m,n] = sum(k) a[m,k] * b[k,n]\n"
-					   "    - e[m,n] = exp(c[m,n])\n");
+					   "    - e[m,n] = exp(c[m,n])\n"
+					   "    - t[m] = max(n) e[m,n]\n");
 	assert_float_equal(reference_ulps(workload, &workload->ops[0]), 1 + 2 * 64 / 8192.0, 1e-9);
 	assert_float_equal(reference_ulps(workload, &workload->ops[1]), 1, 0);
+	assert_float_equal(reference_ulps(workload, &workload->ops[2]), 1, 0);
 }
