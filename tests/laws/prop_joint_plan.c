@@ -79,7 +79,7 @@ static void try_answer(
 
 BARE_TEST(answers_are_plans)
 {
-	long count = draws(40);
+	long count = draws(60);
 	uint64_t seed = draws_seed(1);
 	struct seen seen = {0};
 	for (long draw = 0; draw < count; draw++) {
