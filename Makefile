@@ -211,7 +211,7 @@ $(OUT)/onnx.pb-c.c: $(ONNX_PROTO)
 	$(SAY)protoc-c --proto_path=$(dir $<) --c_out=$(@D) $(notdir $<)
 $(OUT)/onnx.pb-c.o: $(OUT)/onnx.pb-c.c $(OUT)/flags.stamp
 	$(SAY)$(CC) $(FLAGS) -w $(CPPFLAGS) $(CFLAGS) -c $< -o $@
-$(OUT)/src/import/onnx_read.o: $(OUT)/onnx.pb-c.c
+$(OUT)/src/import/onnx_read.o $(OUT)/tests/unit/test_import.o $(OUT)/tests/fuzz/fuzz_import.o: $(OUT)/onnx.pb-c.c
 
 TABLES := $(OUT)/solvers.o $(OUT)/constraint_kinds.o $(OUT)/primitives.o
 $(TABLES) $(OUT)/input_kinds.o $(OUT)/toy_kinds.o $(OUT)/toy_solvers.o $(OUT)/toy_primitives.o: \
