@@ -194,7 +194,8 @@ static bool is_noted(struct arena *arena, const char *notes, const char *key)
 	const char *quoted = arena_format(arena, "'%s'", key);
 	for (const char *at = notes; (at = strstr(at, "note: ")); at++) {
 		const char *line = arena_format(arena, "%.*s", (int)strcspn(at, "\n"), at);
-		if (strstr(line, "not read") && strstr(line, quoted))
+		if ((strstr(line, "not read") || strstr(line, "is ignored")) &&
+			strstr(line, quoted))
 			return true;
 	}
 	return false;

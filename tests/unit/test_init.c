@@ -47,7 +47,7 @@ FOLDER_TEST(nothing_is_overwritten)
 	assert_false(folder_has("arch.yaml"));
 	expect("ln -s nowhere link.yaml; mkdir linked; ln -s nowhere linked/workload.yaml; "
 	       "\"$program\" init linked",
-		2, "'linked/workload.yaml' is there already");
+		2, "'linked/workload.yaml' exists already");
 	expect("\"$program\" init a b", 2, "init needs one folder");
 	expect("\"$program\" init ''", 2, "the name of the folder is empty");
 	expect("\"$program\" init search.yaml/x", 4, "lxplore: 'search.yaml' is not a folder");
