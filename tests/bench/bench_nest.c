@@ -43,7 +43,7 @@ static struct nest_level *add_level(
 		.row = row,
 		.block_row = row + 1,
 		.storage = true,
-		.fanout = {x, y},
+		.fanout = {.x = x, .y = y},
 		.size = size,
 		.store = storage_unlimited,
 		.energies = {.pj = {1.5, 1.75, 2}, .leak_pj = 0.25},

@@ -361,8 +361,10 @@ TEST(sizes_beyond_64_bits_are_exact)
 	for (int d = 0; d < 6; d++)
 		nest.shape.dimensions[d].extent = FACTORS_EXTENT_MOST;
 	for (int i = 0; i < 4; i++)
-		nest.hierarchy.levels[i] = (struct nest_level){
-			.row = 3 - i, .block_row = 4 - i, .storage = true, .fanout = {1, 1}};
+		nest.hierarchy.levels[i] = (struct nest_level){.row = 3 - i,
+			.block_row = 4 - i,
+			.storage = true,
+			.fanout = {.x = 1, .y = 1}};
 	const struct space *space = space_make(arena, nest_domain_free(arena, &nest));
 	struct space_sizes sizes = space_sizes(space, arena);
 	assert_string_equal(sizes.dimensions[5], "5984");

@@ -20,7 +20,7 @@ static void set_arch(struct arch *arch)
 	static const struct level levels[] = {
 		{.name = "DRAM", .kind = LEVEL_STORAGE, .device = "DRAM"},
 		{.name = "GLB", .kind = LEVEL_STORAGE, .device = "SRAM"},
-		{.name = "PE", .kind = LEVEL_CONTAINER, .fanout = {4, 2}},
+		{.name = "PE", .kind = LEVEL_CONTAINER, .fanout = {.x = 4, .y = 2}},
 		{.name = "RF", .kind = LEVEL_STORAGE, .device = "regfile"},
 		{.name = "mac", .kind = LEVEL_COMPUTE, .device = "intmac", .fanout.x = 2},
 	};

@@ -14,8 +14,9 @@ static const struct arch *arch_of(struct arena *arena, const struct nest_case *n
 	struct arch *arch = arena_new(arena, struct arch);
 	arch->level_count = hierarchy->level_count + 1;
 	for (int r = 0; r < arch->level_count; r++)
-		arch->levels[r] = (struct level){
-			.kind = LEVEL_COMPUTE, .name = hierarchy->compute_name, .fanout = {1, 1}};
+		arch->levels[r] = (struct level){.kind = LEVEL_COMPUTE,
+			.name = hierarchy->compute_name,
+			.fanout = {.x = 1, .y = 1}};
 	for (int i = 0; i < hierarchy->level_count; i++) {
 		const struct nest_level *level = &hierarchy->levels[i];
 		arch->levels[level->row].name = level->name;

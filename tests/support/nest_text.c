@@ -19,7 +19,7 @@ static void add_level(struct arena *arena, struct arch *arch, char *word)
 	word[strcspn(word, ":)")] = '\0';
 	*level = (struct level){.name = arena_text(arena, word),
 		.device = container ? NULL : "SRAM",
-		.fanout = {1, 1}};
+		.fanout = {.x = 1, .y = 1}};
 	level_set_kind(level, container ? LEVEL_CONTAINER : LEVEL_STORAGE);
 	if (fanout) {
 		char *rest;

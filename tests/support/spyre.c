@@ -17,7 +17,7 @@ static struct ratio ratio(int64_t num, int64_t den)
 
 static struct level level(const char *name, enum level_class kind, int64_t instances)
 {
-	struct level made = {.name = name, .fanout = {1, 1}, .instances = instances};
+	struct level made = {.name = name, .fanout = {.x = 1, .y = 1}, .instances = instances};
 	level_set_kind(&made, kind);
 	return made;
 }
