@@ -123,13 +123,14 @@ static struct nest_level *add_level(struct hierarchy_making *making, const char 
 		return NULL;
 	}
 	struct nest_level *nest = &hierarchy->levels[hierarchy->level_count++];
-	*nest = (struct nest_level){.name = name,
-		.row = row,
-		.block_row = making->trivial,
-		.mesh_x = making->mesh_x,
-		.mesh_y = making->mesh_y,
-		.fanout = {1, 1, false},
-		.store = storage_unlimited};
+	/* Member by member, so that padding stays zero: nests_alike in sim/graph compares bytes. */
+	nest->name = name;
+	nest->row = row;
+	nest->block_row = making->trivial;
+	nest->mesh_x = making->mesh_x;
+	nest->mesh_y = making->mesh_y;
+	nest->fanout.x = nest->fanout.y = 1;
+	nest->store = storage_unlimited;
 	for (int t = 0; t < making->shape->space_count; t++)
 		nest->rate_scale[t] = 1;
 	return nest;
