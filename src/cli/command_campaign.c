@@ -72,7 +72,7 @@ static int campaign_point_search(struct exploring *exploring, struct task_result
 	}
 	if (frontier->count) {
 		enum objective first = frontier->objectives.at[0];
-		out->objective = objectives_texts(exploring->arena, &frontier->objectives)[0];
+		out->objective = exploring->record.objectives[0];
 		out->best = objective_value(first, &frontier->points[0].score);
 	}
 	return status;

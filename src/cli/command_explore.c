@@ -77,6 +77,8 @@ void exploration_run(struct exploring *exploring)
 	exploring->explored = exploring->inputs->kind->explore.run(exploring);
 	listener_clear(&exploring->listener);
 	exploring->record = make_record(exploring->inputs, &exploring->listener);
+	if (exploring->inputs->kind->explore.describe)
+		exploring->inputs->kind->explore.describe(exploring);
 	if (!exploring->record.limit)
 		exploring->record.limit = exploring->explored.limit;
 }

@@ -55,6 +55,8 @@ struct explorer {
 	/* Before the folder is made: EXIT_FOUND to go on; NULL: there is nothing to do. */
 	int (*prepare)(struct exploring *exploring);
 	struct explored (*run)(struct exploring *exploring);
+	/* Fills the objectives and the counting of the record; NULL: the names of objectives, exact. */
+	void (*describe)(struct exploring *exploring);
 	/* Afterwards: what run.json shall know besides, further files, warnings; NULL: none. */
 	void (*finish)(struct exploring *exploring);
 	size_t (*points)(const struct exploring *exploring); /* NULL: those of the frontier */

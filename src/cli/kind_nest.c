@@ -295,6 +295,11 @@ static struct explored run_search(struct exploring *exploring)
 	return nest_explore(exploring->search, exploring->arena);
 }
 
+static void describe(struct exploring *exploring)
+{
+	nest_record_fill(&exploring->record, exploring->search, exploring->arena);
+}
+
 static void finish(struct exploring *exploring)
 {
 	const struct nest_search *search = exploring->search;
@@ -307,8 +312,6 @@ static void finish(struct exploring *exploring)
 			exploring->arena, homes);
 		diag_print(homes, exploring->people);
 	}
-	record->objectives = nest_objectives_texts(exploring->arena, search);
-	record->counting = counting_names[search->counting];
 	if (certificate_write(exploring->arena, exploring->folder, "certificate.yaml", NULL, record,
 		    search, &exploring->explored))
 		record->certificate = "certificate.yaml";
@@ -410,6 +413,7 @@ const struct input_kind nest_kind = {
 		.none = ", and there is none",
 		.prepare = prepare,
 		.run = run_search,
+		.describe = describe,
 		.finish = finish,
 		.plan = plan,
 		.texts = texts},

@@ -331,14 +331,17 @@ static void write_layers(struct arena *arena, struct folder *folder,
 	folder_add(folder, "layers.csv", network_layers_csv(arena, explored));
 }
 
+static void describe(struct exploring *exploring)
+{
+	const struct networking *networking = exploring->search;
+	nest_record_fill(&exploring->record, networking->search.layers[0], exploring->arena);
+}
+
 static void finish(struct exploring *exploring)
 {
 	const struct networking *networking = exploring->search;
-	const struct nest_search *first = networking->search.layers[0];
-	struct run_record *record = &exploring->record;
-	record->objectives = nest_objectives_texts(exploring->arena, first);
-	record->counting = counting_names[first->counting];
-	write_layers(exploring->arena, exploring->folder, record, &networking->explored);
+	write_layers(
+		exploring->arena, exploring->folder, &exploring->record, &networking->explored);
 }
 
 static size_t points(const struct exploring *exploring)
@@ -547,6 +550,7 @@ const struct input_kind network_kind = {
 	.explore = {.counted = "mappings",
 		.prepare = prepare,
 		.run = run_search,
+		.describe = describe,
 		.finish = finish,
 		.points = points,
 		.plan = plan,

@@ -71,7 +71,7 @@ TEST(targets_of_constraints_add_up)
 	assert_true(diag_failed(two.diag));
 }
 
-TEST(a_key_that_nobody_asked_for_is_refused)
+TEST(a_key_outside_of_the_table_is_refused)
 {
 	struct two_files two = read_two(arena, "mapping: [1]", "globals: {}\nvariables: {a: 1}");
 	sheet_reading(two.sheet);

@@ -189,6 +189,13 @@ static json_t *make_bounds(
 	return object;
 }
 
+void nest_record_fill(
+	struct run_record *record, const struct nest_search *search, struct arena *arena)
+{
+	record->objectives = nest_objectives_texts(arena, search);
+	record->counting = counting_names[search->counting];
+}
+
 const char *nest_run_json(struct arena *arena, const struct run_record *record,
 	const struct nest_search *search, const struct explored *explored)
 {

@@ -47,6 +47,10 @@ const char *nest_pareto_table(struct arena *arena, const struct nest_search *sea
 const char *nest_plan_yaml(
 	struct arena *arena, const struct nest_search *search, const struct point *point);
 
+/* Fills the objectives, with the levels of accesses by name, and the counting of a record. */
+void nest_record_fill(
+	struct run_record *record, const struct nest_search *search, struct arena *arena);
+
 const char *nest_run_json(struct arena *arena, const struct run_record *record,
 	const struct nest_search *search, const struct explored *explored);
 

@@ -34,6 +34,9 @@ const char *const subject_names[] = {
 
 int objective_find(const char *name)
 {
+	static const char accesses[] = "accesses:";
+	if (strncmp(name, accesses, sizeof accesses - 1) == 0)
+		return OBJECTIVE_ACCESSES;
 	for (int i = 0; objective_names[i]; i++)
 		if (text_equal(objective_names[i], name))
 			return i;

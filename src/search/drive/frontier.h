@@ -39,7 +39,7 @@ extern const char *const objective_summaries[];
 enum subject { SUBJECT_GRAPH, SUBJECT_PROBLEM, SUBJECT_SPACE_TIME, SUBJECT_BROADCAST };
 extern const char *const subject_names[]; /* "a workload graph", in messages */
 
-/* Returns the number of a name in objective_names, or -1. */
+/* Returns the number of a name in objective_names, or -1.  OBJECTIVE_ACCESSES for those of any level. */
 int objective_find(const char *name);
 
 /* A value for people: "20687 cycles", "539.46 uJ", "50 KiB", "12".  Of objective -1 the number alone. */
