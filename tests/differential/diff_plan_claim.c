@@ -46,15 +46,35 @@ static struct plan *build(const struct joint_space *space, const struct joint_an
 	return plan;
 }
 
-static struct plan_claim check(const struct joint_question *question, const struct plan *plan,
-	uint64_t budget, struct arena *arena)
+static struct plan_claim_question ask(
+	const struct joint_question *question, const struct plan *plan, uint64_t budget)
 {
-	struct plan_claim_question asked = {.plan = plan,
+	return (struct plan_claim_question){.plan = plan,
 		.arch = question->arch,
 		.workload = question->workload,
 		.planning = question->planning,
 		.budget = budget};
+}
+
+static struct plan_claim check(const struct joint_question *question, const struct plan *plan,
+	uint64_t budget, struct arena *arena)
+{
+	struct plan_claim_question asked = ask(question, plan, budget);
 	return plan_claim_check(&asked, arena);
+}
+
+static bool stop_at_once(void *listener)
+{
+	return true;
+}
+
+/* A check that ends before its space is made decides nothing. */
+static void stop_check(
+	const struct joint_question *question, const struct plan *plan, struct arena *arena)
+{
+	struct plan_claim_question asked = ask(question, plan, 0);
+	asked.stopper.stop = stop_at_once;
+	assert_int_equal(plan_claim_check(&asked, arena).answer, VERDICT_OPEN);
 }
 
 static const struct joint_answer *best_of(const struct joint_space *space, struct arena *arena)
@@ -202,6 +222,7 @@ BARE_TEST(claims_are_checked)
 			if (claim.answer != VERDICT_YES)
 				fail_msg("draw %ld: %s: %s", i, claim.claim, claim.why);
 			tally.held++;
+			stop_check(&question, plan, arena);
 			if (claim.states > STATES_AGAIN && !draws_are_many(count)) {
 				arena_close(arena);
 				continue;

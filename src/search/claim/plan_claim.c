@@ -59,7 +59,6 @@ static void check_bound(const struct plan_claim_question *question, struct joint
 	const char *why = NULL;
 	double unit = plans_unit(&space_of->aim);
 	const struct joint_space *space = joint_graph_make(space_of, arena, &why);
-	claim->answer = VERDICT_OPEN;
 	claim->why = why;
 	if (!space)
 		return;
@@ -127,7 +126,7 @@ struct plan_claim plan_claim_check(const struct plan_claim_question *question, s
 	struct planning planning = *question->planning;
 	struct joint_question space_of = {
 		.arch = question->arch, .workload = question->workload, .planning = &planning};
-	struct plan_claim claim = {.claim = "none"};
+	struct plan_claim claim = {.answer = VERDICT_OPEN, .claim = "none"};
 	const char *why = NULL;
 	if ((proof->status != PROOF_OPTIMAL && proof->status != PROOF_BOUND) || !proof->space)
 		return plan_claim_reject(
